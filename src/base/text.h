@@ -1,0 +1,17 @@
+/* Small helpers over C strings. */
+#ifndef AE_BASE_TEXT_H
+#define AE_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Levenshtein distance; SIZE_MAX where a string is longer than 127 bytes (no name of ours is). */
+size_t ae_text_distance(const char *a, const char *b);
+bool ae_text_starts(const char *text, const char *prefix);
+bool ae_text_ends(const char *text, const char *suffix);
+
+/* A whole decimal number within lo..hi and nothing behind it. */
+bool ae_text_to_i64(const char *text, int64_t lo, int64_t hi, int64_t *ret);
+
+#endif
