@@ -1,0 +1,37 @@
+#include "judge/measurement.h"
+
+#include <stdlib.h>
+
+const char *ae_target_name(enum ae_target target)
+{
+    static const char *const names[AE_TARGET_COUNT] = {"cpu", "cuda"};
+    return (unsigned)target < AE_TARGET_COUNT ? names[target] : "?";
+}
+
+const char *ae_trial_kind_name(enum ae_trial_kind kind)
+{
+    static const char *const names[AE_TRIAL_KIND_COUNT] = {"adversarial", "fresh", "timed", "twin", "ledger"};
+    return (unsigned)kind < AE_TRIAL_KIND_COUNT ? names[kind] : "?";
+}
+
+void ae_measurement_release(struct ae_measurement *measurement)
+{
+    free(measurement->log);
+    free(measurement->trials);
+    measurement->log = NULL;
+    measurement->trials = NULL;
+    measurement->trial_count = 0;
+}
+
+int ae_measurement_add(struct ae_measurement *measurement, const struct ae_trial *trial)
+{
+    const size_t count = (size_t)measurement->trial_count;
+    if ((count & (count - 1)) == 0) { /* the array holds the next power of two */
+        struct ae_trial *more = realloc(measurement->trials, (count ? 2 * count : 1) * sizeof *more);
+        if (!more)
+            return AE_E_NOMEM;
+        measurement->trials = more;
+    }
+    measurement->trials[measurement->trial_count++] = *trial;
+    return AE_OK;
+}
