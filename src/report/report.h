@@ -1,0 +1,78 @@
+/* Reports: rows are built once from a store, as tables of typed cells whose columns carry name, unit and description;
+ * the printers know tables only, so that terminal, Markdown, CSV and JSON agree by construction. Strings in cells are
+ * raw (hostile); each printer escapes for its format. */
+#ifndef AE_REPORT_REPORT_H
+#define AE_REPORT_REPORT_H
+
+#include "report/table.h"
+#include "store/store.h"
+
+#include <stdio.h>
+
+enum ae_format {
+    AE_FORMAT_TERM,
+    AE_FORMAT_MD,
+    AE_FORMAT_CSV,
+    AE_FORMAT_JSON,
+    AE_FORMAT_COUNT
+};
+
+const char *ae_format_name(enum ae_format format); /* "term", "md", "csv", "json" */
+enum ae_format ae_format_find(const char *name);   /* AE_FORMAT_COUNT where name is none */
+
+/* Which of an entrant's samples of a task stands for it. */
+enum ae_pick {
+    AE_PICK_FIRST, /* the lowest sample number: no choice after the fact */
+    AE_PICK_BEST,  /* the fastest right one; the title says so */
+};
+
+#define AE_REPORT_LEADERBOARD (1u << 0) /* per environment and size */
+#define AE_REPORT_MATRIX      (1u << 1) /* task x entrant: speedup or verdict */
+#define AE_REPORT_DETAIL      (1u << 2) /* one row a measurement */
+#define AE_REPORT_NOT_RUN     (1u << 3) /* what could not run, and why; always there where there is any */
+#define AE_REPORT_ALL         15u
+
+struct ae_report_options {
+    struct ae_measurement_filter filter; /* by run: of that run; else set `latest` */
+    const char *const *entrants;         /* only these, NULL-terminated; NULL: all. Yardsticks are read besides. */
+    const char *baseline;                /* NULL or "reference": the single-thread reference; else any entrant */
+    enum ae_pick pick;
+    unsigned sections; /* mask of AE_REPORT_*; 0: leaderboard, matrix, not run */
+};
+
+/* What machine formats carry besides the tables. */
+struct ae_report_header {
+    const char *kind;         /* "report", "compare", "list" */
+    const char *tool_version;
+    int64_t generated_ns;     /* CLOCK_REALTIME */
+    const char *options_json; /* effective options, a JSON object; NULL: {} */
+};
+
+struct ae_print_options {
+    enum ae_format format;
+    bool colour; /* AE_FORMAT_TERM only; the caller knows whether the stream is a terminal */
+    int width;   /* columns of the terminal; 0: do not cut */
+};
+
+/* Builds the tables; ret is initialised here, released with ae_report_release(). Without any measurement:
+ * AE_E_NOTFOUND with what to do next. An unknown baseline: AE_E_USAGE with the nearest name. */
+int ae_report_build(struct ae_store *store, const struct ae_report_options *options, struct ae_report *ret,
+                    struct ae_error *err);
+
+/* One side of a comparison: an entrant (of a run, or the newest results where run is 0), or a whole run (entrant
+ * NULL: entrants are matched by name). */
+struct ae_side {
+    const char *entrant;
+    int64_t run;
+};
+
+/* Task by task: who passes, t_B / t_A with its interval, faster / slower / same / unclear, and one sentence. Only
+ * equal environments are compared. */
+int ae_compare_build(struct ae_store *store, const struct ae_side *a, const struct ae_side *b,
+                     const struct ae_measurement_filter *filter, struct ae_report *ret, struct ae_error *err);
+
+/* Prints all tables. AE_E_IO where the stream fails (a full disk; a closed pipe). */
+int ae_report_print(const struct ae_report *report, const struct ae_report_header *header,
+                    const struct ae_print_options *options, FILE *out, struct ae_error *err);
+
+#endif
