@@ -19,16 +19,15 @@ struct ae_store;
 #define AE_STORE_BUSY_MS  30000 /* how long a call waits for other writers */
 
 enum ae_store_mode {
-    AE_STORE_READ,  /* must exist; works in read-only places; an old file is read as far as it goes: AE_E_ENV, "open it
-                       once for writing", where it needs a migration that cannot be made */
+    AE_STORE_READ,  /* must exist; works in read-only places too */
     AE_STORE_WRITE, /* made where missing, folders included */
 };
 
 /* $ACCELEVAL_STORE, else $XDG_DATA_HOME/acceleval/results.db, else ~/.local/share/acceleval/results.db. */
 int ae_store_default_path(char ret_path[AE_STORE_PATH_MAX], struct ae_error *err);
 
-/* path NULL: the default. An older file is migrated (both modes, where the place can be written). AE_STORE_READ of a
- * missing file: AE_E_NOTFOUND. *ret is set on success only; close it with ae_store_close(). */
+/* path NULL: the default. An older file is migrated, in both modes; AE_E_ENV where it cannot be written. AE_STORE_READ
+ * of a missing file: AE_E_NOTFOUND. *ret is set on success only; close it with ae_store_close(). */
 int ae_store_open(struct ae_store **ret, const char *path, enum ae_store_mode mode, struct ae_error *err);
 void ae_store_close(struct ae_store *store); /* NULL is fine */
 const char *ae_store_path(const struct ae_store *store);
@@ -128,8 +127,8 @@ struct ae_measurement_filter {
     unsigned sizes; /* mask of AE_AT(); 0: all */
     bool by_target; /* only `target` */
     enum ae_target target;
-    /* Of each (environment, entrant, target, task, size, sample) the newest only; a newest one that is not_run or
-     * host_error gives way to an earlier result of the same submission. */
+    /* Of each (environment, entrant, target, task, size, sample) the newest only. not_run and host_error give way to a
+     * result of the same submission, and measurements from given seeds to those from the secret bank. */
     bool latest;
     bool with_log;    /* read `log`, else NULL */
     unsigned trials;  /* mask of 1u << enum ae_trial_kind: the trials to read */

@@ -7,3 +7,4 @@ function(ae_unit_test name)
 endfunction()
 
 ae_unit_test(stats ae_stats)
+ae_unit_test(store ae_store PkgConfig::SQLITE)

@@ -1,0 +1,38 @@
+/* Shared by the files of src/store only. */
+#ifndef AE_STORE_INTERNAL_H
+#define AE_STORE_INTERNAL_H
+
+#include "store/store.h"
+
+#include <sqlite3.h>
+
+struct ae_store {
+    sqlite3 *db;
+    char path[AE_STORE_PATH_MAX];
+    char journal[16];
+};
+
+/* Turns the last failure of the connection into a code and a sentence with the mend. */
+int ae_store_error(const struct ae_store *store, int rc, const char *action, struct ae_error *err);
+
+/* Prepares one statement; finalise it with ae_cleanup_statement or sqlite3_finalize(). */
+int ae_store_prepare(struct ae_store *store, const char *sql, sqlite3_stmt **ret, const char *action,
+                     struct ae_error *err);
+void ae_cleanup_statement(sqlite3_stmt **statement);
+#define ae_autostatement __attribute__((cleanup(ae_cleanup_statement)))
+
+/* Steps a statement that returns no row. */
+int ae_store_step_done(struct ae_store *store, sqlite3_stmt *statement, const char *action, struct ae_error *err);
+
+/* BEGIN IMMEDIATE, waiting for other writers; COMMIT; ROLLBACK (never fails visibly). */
+int ae_store_begin(struct ae_store *store, const char *action, struct ae_error *err);
+int ae_store_commit(struct ae_store *store, const char *action, struct ae_error *err);
+void ae_store_rollback(struct ae_store *store);
+
+/* Column readers for hostile files: text is never NULL and cut to the field, integers are clamped. */
+const char *ae_column_text(sqlite3_stmt *statement, int column);
+void ae_column_copy(sqlite3_stmt *statement, int column, char *field, size_t size);
+int ae_column_int(sqlite3_stmt *statement, int column);
+void ae_bind_text(sqlite3_stmt *statement, int parameter, const char *text); /* NULL binds NULL; static lifetime */
+
+#endif
