@@ -71,9 +71,10 @@ struct ae_command {
 
 #define AE_OPTIONS_HELP 1 /* --help or -h was met: print ae_command_help() and end with 0 */
 
-/* Fills values (by offset; every field of the table is set first from default and environment) and ret_rest (the other
- * arguments in order, pointing into argv; may be NULL where none is allowed). AE_OK, AE_OPTIONS_HELP, or AE_E_USAGE
- * with a sentence that suggests the nearest name. Release with ae_options_release(), also after a failure. */
+/* Fills values (by offset; every field of the table is set first from default and environment) and ret_rest (copies of
+ * the other arguments in order, for ae_list_release(); may be NULL where none is allowed). AE_OK, AE_OPTIONS_HELP, or
+ * AE_E_USAGE with a sentence that suggests the nearest name. Release values with ae_options_release() and ret_rest,
+ * also after a failure. */
 int ae_options_parse(const struct ae_command *command, int argc, char **argv, void *values, struct ae_list *ret_rest,
                      struct ae_error *err);
 void ae_options_release(const struct ae_option *options, void *values);

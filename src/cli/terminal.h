@@ -18,9 +18,8 @@ struct ae_progress {
     FILE *stream;
     bool redraw;
     int width;
-    int64_t last_ns; /* of the last redraw; at most 10 a second */
+    int64_t last_ns; /* of the last redraw; at most 10 a second, what comes between is not shown */
     char shown[512];
-    char pending[512];
 };
 
 void ae_progress_init(struct ae_progress *progress, FILE *stream);

@@ -8,3 +8,5 @@ endfunction()
 
 ae_unit_test(stats ae_stats)
 ae_unit_test(store ae_store PkgConfig::SQLITE)
+ae_unit_test(utf8 ae_base)
+ae_unit_test(options ae_cli_options PkgConfig::JANSSON)
