@@ -1,0 +1,48 @@
+/* Digests. SHA-256 names things (sources, cache keys) and may face an adversary. The keyed hash sees whether memory
+ * changed: XXH3 under 192 secret random bytes, many GB/s, safe as long as the key stays in this process. The plain
+ * 128-bit digest guards stored bytes against accidents only. */
+#ifndef AE_BASE_HASH_H
+#define AE_BASE_HASH_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define AE_SHA256_HEX 65 /* 64 lower-case digits and a NUL */
+
+/* AE_E_ENV where OpenSSL offers no SHA-256. */
+int ae_sha256(const void *data, size_t size, char ret_hex[AE_SHA256_HEX], struct ae_error *err);
+/* Of a regular file's contents; AE_E_NOTFOUND, AE_E_IO. */
+int ae_sha256_file(const char *path, char ret_hex[AE_SHA256_HEX], struct ae_error *err);
+
+struct ae_digest {
+    uint64_t lo, hi;
+};
+
+struct ae_digest ae_digest(const void *data, size_t size);
+
+struct ae_hash_key {
+    unsigned char secret[192];
+};
+
+/* Draws a key from the operating system's random source. */
+int ae_hash_key_draw(struct ae_hash_key *ret, struct ae_error *err);
+
+struct ae_digest ae_hash_keyed(const struct ae_hash_key *key, const void *data, size_t size);
+
+/* Piecewise: the same digest as of all pieces in a row. The key must outlive the hasher. */
+struct ae_hasher;
+struct ae_hasher *ae_hasher_new(const struct ae_hash_key *key); /* NULL: no memory */
+void ae_hasher_update(struct ae_hasher *hasher, const void *data, size_t size);
+struct ae_digest ae_hasher_digest(const struct ae_hasher *hasher);
+/* Back to the state after ae_hasher_new(). */
+void ae_hasher_clear(struct ae_hasher *hasher);
+void ae_hasher_free(struct ae_hasher *hasher);
+
+static inline int ae_digest_equal(struct ae_digest a, struct ae_digest b)
+{
+    return a.lo == b.lo && a.hi == b.hi;
+}
+
+#endif
