@@ -36,8 +36,6 @@ struct ae_hasher;
 struct ae_hasher *ae_hasher_new(const struct ae_hash_key *key); /* NULL: no memory */
 void ae_hasher_update(struct ae_hasher *hasher, const void *data, size_t size);
 struct ae_digest ae_hasher_digest(const struct ae_hasher *hasher);
-/* Back to the state after ae_hasher_new(). */
-void ae_hasher_clear(struct ae_hasher *hasher);
 void ae_hasher_free(struct ae_hasher *hasher);
 
 static inline int ae_digest_equal(struct ae_digest a, struct ae_digest b)
