@@ -100,7 +100,10 @@ struct ae_digest ae_hash_keyed(const struct ae_hash_key *key, const void *data, 
 struct ae_hasher *ae_hasher_new(const struct ae_hash_key *key)
 {
     XXH3_state_t *state = XXH3_createState();
-    if (state && XXH3_128bits_reset_withSecret(state, key->secret, sizeof key->secret) != XXH_OK) {
+    if (!state)
+        return NULL;
+    if ((key ? XXH3_128bits_reset_withSecret(state, key->secret, sizeof key->secret) : XXH3_128bits_reset(state)) !=
+        XXH_OK) {
         XXH3_freeState(state);
         return NULL;
     }

@@ -31,7 +31,7 @@ int ae_hash_key_draw(struct ae_hash_key *ret, struct ae_error *err);
 
 struct ae_digest ae_hash_keyed(const struct ae_hash_key *key, const void *data, size_t size);
 
-/* Piecewise: the same digest as of all pieces in a row. The key must outlive the hasher. */
+/* Piecewise: the same digest as of all pieces in a row. The key must outlive the hasher; NULL: as ae_digest(). */
 struct ae_hasher;
 struct ae_hasher *ae_hasher_new(const struct ae_hash_key *key); /* NULL: no memory */
 void ae_hasher_update(struct ae_hasher *hasher, const void *data, size_t size);

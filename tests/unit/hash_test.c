@@ -72,6 +72,11 @@ static void test_keyed(void **state)
             ae_hasher_update(hasher, data + at, n - at < 97 ? n - at : 97);
         assert_true(ae_digest_equal(ae_hasher_digest(hasher), whole));
         ae_hasher_free(hasher);
+        hasher = ae_hasher_new(NULL);
+        assert_non_null(hasher);
+        ae_hasher_update(hasher, data, n);
+        assert_true(ae_digest_equal(ae_hasher_digest(hasher), ae_digest(data, n)));
+        ae_hasher_free(hasher);
         assert_false(ae_digest_equal(ae_hash_keyed(&other, data, n), whole));
         if (n == 0)
             continue;
