@@ -181,7 +181,9 @@ struct ae_task {
 
     /* Optional, AE_PROPERTY: judges got[arg] (exactly inst->array[arg].count elements, hostile bytes) for every
      * AE_PROPERTY output. Must not trust any value in it. Sets j->output[k] (one per such output, in argument
-     * order, prepared by the caller) and returns true where all is right; false with j->text filled. */
+     * order, prepared by the caller) and returns true where all is right; false with j->text filled.
+     * In a task without AE_PROPERTY outputs it is a further condition on the outputs as a whole ("they add up to
+     * 1"), asked once every element is right. */
     bool (*check)(const struct ae_instance *inst, const struct ae_expected *expected, const void *const got[],
                   struct ae_judgement *j);
 
