@@ -551,7 +551,13 @@ static void test_tolerance_edges(void **state)
             for (int probe = 0; probe < 5 && out->count; probe++) {
                 const size_t k = out->count == 1 ? 0 : (out->count - 1) * (size_t)probe / 4;
                 const double e = get(out, k), tol = tolerance_of(c, i, k);
-                if (!is_float(out) || tol == 0) {
+                if (is_float(out) && tol == 0) { /* the next number, also where that is less than e + 1 away */
+                    const double next = out->type == AE_F32 ? (double)nextafterf((float)e, INFINITY)
+                                                            : nextafter(e, INFINITY);
+                    assert_false(passes_with(c, i, k, next));
+                    continue;
+                }
+                if (!is_float(out)) {
                     assert_false(passes_with(c, i, k, e == INT32_MAX ? e - 1 : e + fmax(1, ceil(2 * tol))));
                     continue;
                 }
