@@ -320,8 +320,13 @@ static int store(struct ae_instance *inst, const struct graph *g, struct ae_rng 
         }
         memcpy(col_idx + at, row, (size_t)(row_end - row) * sizeof *row);
         at += (int32_t)(row_end - row);
-        if (inst->family == SHUFFLED)
-            ae_rng_shuffle_i32(rng, col_idx + row_ptr[v], (size_t)(at - row_ptr[v]));
+        for (int32_t i = at - 1; inst->family == SHUFFLED && i > row_ptr[v]; i--) {
+            const int32_t k =
+                row_ptr[v] + (int32_t)ae_rng_below(rng, (uint32_t)(i - row_ptr[v] + 1));
+            const int32_t kept = col_idx[i];
+            col_idx[i] = col_idx[k];
+            col_idx[k] = kept;
+        }
     }
     row_ptr[g->n] = at;
     ae_set_i32(inst, N, g->n);
