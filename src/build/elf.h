@@ -25,8 +25,8 @@ struct ae_elf_facts {
     enum ae_elf_entry_state entry;     /* solution_compute */
     char refused[AE_ELF_NAME];         /* first definition of a name that belongs to a library; "": none */
     const char *refused_owner;         /* "the C library", "the CUDA runtime", ... */
-    int constructors;                  /* entries of .init_array, .ctors, .preinit_array beyond the compiler's own, and
-                                        * ifuncs; of relocatable files */
+    int constructors;                  /* of relocatable files: entries of .init_array and its kin, and ifuncs */
+    bool registers_kernels;            /* of nvcc's making: one of the constructors is the compiler's own */
     int ifuncs;
     uint64_t static_bytes;             /* writable, allocated sections and common symbols; read-only after relocation
                                         * does not count */

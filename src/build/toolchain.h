@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum ae_tool {
@@ -18,12 +19,12 @@ struct ae_toolchain {
         char path[4096];    /* absolute, symbolic links resolved in its folder; "": not found */
         char version[256];  /* first telling line of --version */
         char missing[1024]; /* where not found or not working: why, and the mend */
+        bool as_nobody;     /* runs as an unprivileged user too, where we are root */
     } tools[AE_TOOL_COUNT];
     char native[4096];        /* what -march=native means here: the compiler's own options, one line */
     char cuda_root[4096];     /* folder of the toolkit; "" without nvcc */
     char cuda_lib[4096];      /* its library folder */
     int cuda_major;           /* 12, 13; 0 without nvcc */
-    char host_version[256];   /* of the compiler that nvcc uses for host code */
     char readable[16][4096];  /* folders that compilers read, "" from the first unused on */
 };
 

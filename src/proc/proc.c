@@ -261,7 +261,6 @@ static const char *step_text(int step)
         [AE_WIRE_SETUP] = "set up processes and pipes",
         [AE_WIRE_FDS_PUT] = "place its descriptors",
         [AE_WIRE_AFFINITY] = "bind it to its processors",
-        [AE_WIRE_UID] = "change to an unprivileged user",
         [AE_WIRE_LIMIT] = "set its limits",
         [AE_WIRE_CWD] = "enter its folder",
         [AE_WIRE_MISSING] = "isolate it",

@@ -44,7 +44,6 @@ enum ae_wire_step {
     AE_WIRE_SETUP,   /* pipes, forks */
     AE_WIRE_FDS_PUT, /* descriptors to their numbers */
     AE_WIRE_AFFINITY,
-    AE_WIRE_UID,
     AE_WIRE_LIMIT,
     AE_WIRE_CWD,
     AE_WIRE_MISSING, /* a required layer; layers tells which there are */
