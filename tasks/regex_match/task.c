@@ -306,7 +306,7 @@ static void fill_string(struct ae_rng *rng, int32_t *string, int64_t length, int
         string[ae_rng_below64(rng, (uint64_t)length)] = symbols - 1;
 }
 
-/* On a sample of strings: are a third to two thirds accepted, do symbols in the middle count, and
+/* On a sample of strings: are 30 to 70 % accepted, do symbols in the middle count, and
  * are the ends of the strings not enough? */
 static bool worth_asking(const struct automaton *a, const struct set *closed, struct ae_rng *rng,
                          int64_t average, int32_t *string)
