@@ -161,6 +161,7 @@ struct ae_task {
     /* The tolerance of published results, for imports only. */
     double published_atol, published_rtol;
     const char *published_note; /* where published semantics or data differ from ours; NULL */
+    bool published_by_check;    /* published text is no output: import_expected() fills aux, and check() judges by it */
     bool published_differs;     /* our reference cannot reproduce published answers, for the reason in the note */
 
     /* Fills inst->scalar and inst->array from inst->param, ->family, ->size and rng (seeded with inst->seed,

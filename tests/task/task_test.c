@@ -686,8 +686,21 @@ static int try_vector(const char *folder)
     assert_int_equal(ae_instance_call(&inst, &answer, entry->reference, &err), AE_OK);
     size_t wrong = 0, count = 0;
     double share = 0;
+    if (task->published_by_check) {
+        const void *got[AE_ARGS_MAX] = {0};
+        struct ae_judgement j;
+        for (int i = 0; i < task->arg_count; i++)
+            got[i] = answer.out[i].data;
+        assert_int_equal(ae_judge(&inst, &expected, got, &j, &err), AE_OK);
+        if (!j.right)
+            fail_msg("%s: %s", folder, j.text);
+        for (int k = 0; k < j.output_count; k++) {
+            count += j.output[k].count;
+            share = fmax(share, j.output[k].max_share);
+        }
+    }
     for (int i = 0; i < task->arg_count; i++) {
-        if (!ae_arg_is_output(&task->args[i]))
+        if (!ae_arg_is_output(&task->args[i]) || task->published_by_check)
             continue;
         struct ae_output_judgement j;
         ae_compare(&expected.out[i], answer.out[i].data, task->published_atol, task->published_rtol, &j);
