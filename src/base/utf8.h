@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Decodes the character at text (NUL-terminated) and returns its bytes, 1 to 4; 0 at the end and where the bytes are
- * no valid UTF-8 (overlong forms and surrogates included). */
+/* Decodes the character at text (NUL-terminated) and returns its bytes, 1 to 4; 0 at the end and where the bytes
+ * are no valid UTF-8 (overlong forms and surrogates included). */
 size_t ae_utf8_decode(const char *text, uint32_t *ret);
 bool ae_utf8_valid(const char *text);
 /* Columns of a character: 0 for combining marks, 2 for wide East Asian ones and emoji, else 1. */

@@ -1,6 +1,5 @@
 #include "cli/options.h"
 
-
 #include <ctype.h>
 #include <string.h>
 

@@ -12,8 +12,8 @@ static int clamp(int width)
     return width < 60 ? 60 : width > 100 ? 100 : width;
 }
 
-/* Words of text from column `at` on, broken before `width`; further lines begin at `indent`. A line break in the text
- * stays. Ends without one. */
+/* Words of text from column `at` on, broken before `width`; further lines begin at `indent`. A line break in the
+ * text stays. Ends without one. */
 static void wrap(const char *text, int indent, int at, int width, FILE *out)
 {
     bool first = true;
@@ -49,14 +49,15 @@ static void wrap(const char *text, int indent, int at, int width, FILE *out)
 static void argument_name(const struct ae_option *o, char *text, size_t size)
 {
     static const char *const by_kind[] = {
-        [AE_OPTION_FLAG] = "",      [AE_OPTION_STRING] = "TEXT", [AE_OPTION_INTEGER] = "N", [AE_OPTION_CHOICE] = "",
+        [AE_OPTION_FLAG] = "",     [AE_OPTION_STRING] = "TEXT", [AE_OPTION_INTEGER] = "N", [AE_OPTION_CHOICE] = "",
         [AE_OPTION_SIZE] = "SIZE", [AE_OPTION_TASK] = "TASK",   [AE_OPTION_LIST] = "NAME",
     };
     size_t used = (size_t)snprintf(text, size, "%s", o->argument ? o->argument : by_kind[o->kind]);
     if (!o->argument && o->kind == AE_OPTION_CHOICE)
         for (int i = 0; o->choices[i] && used < size; i++)
             used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "|" : "", o->choices[i]);
-    if (!o->one && used < size && (o->kind == AE_OPTION_SIZE || o->kind == AE_OPTION_TASK || o->kind == AE_OPTION_LIST))
+    if (!o->one && used < size &&
+        (o->kind == AE_OPTION_SIZE || o->kind == AE_OPTION_TASK || o->kind == AE_OPTION_LIST))
         snprintf(text + used, size - used, ",...");
 }
 
@@ -64,17 +65,15 @@ static void option_help(const struct ae_option *o, int width, FILE *out)
 {
     char argument[128], left[256], right[1024];
     argument_name(o, argument, sizeof argument);
-    snprintf(left, sizeof left, "%*s%c%c%s --%s%s%s", INDENT, "", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-             o->letter ? "," : " ", o->name, *argument ? "=" : "", argument);
+    snprintf(left, sizeof left, "%*s%c%c%s --%s%s%s", INDENT, "", o->letter ? '-' : ' ',
+             o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, *argument ? "=" : "", argument);
     size_t used = (size_t)snprintf(right, sizeof right, "%s", o->help ? o->help : "");
     if (used < sizeof right && o->kind == AE_OPTION_INTEGER && (o->lo || o->hi))
         used += o->hi == INT64_MAX
                     ? (size_t)snprintf(right + used, sizeof right - used, " (from %lld)", (long long)o->lo)
                     : (size_t)snprintf(right + used, sizeof right - used, " (%lld..%lld)", (long long)o->lo,
                                        (long long)o->hi);
-    const char *fallback = o->fallback                      ? o->fallback
-                           : o->kind == AE_OPTION_CHOICE ? o->choices[0]
-                                                            : NULL;
+    const char *fallback = o->fallback ? o->fallback : o->kind == AE_OPTION_CHOICE ? o->choices[0] : NULL;
     if (used < sizeof right && fallback)
         used += (size_t)snprintf(right + used, sizeof right - used, " [%s]", fallback);
     if (used < sizeof right && o->env)

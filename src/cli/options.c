@@ -123,7 +123,10 @@ static void join(const char *const *names, char *text, size_t size)
     size_t used = 0;
     text[0] = 0;
     for (int i = 0; names[i] && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : names[i + 1] ? ", " : " or ",
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 i == 0         ? ""
+                                 : names[i + 1] ? ", "
+                                                : " or ",
                                  names[i]);
 }
 
@@ -302,7 +305,8 @@ static const struct ae_option no_options[] = {{.name = NULL}};
 static int set_given(struct parser *p, const struct ae_option *option, const char *source, const char *text)
 {
     bool *seen = &p->seen[option - p->options];
-    const bool adds = option->kind == AE_OPTION_SIZE || option->kind == AE_OPTION_TASK || option->kind == AE_OPTION_LIST;
+    const bool adds =
+        option->kind == AE_OPTION_SIZE || option->kind == AE_OPTION_TASK || option->kind == AE_OPTION_LIST;
     if (!*seen || !adds)
         clear(option, p->values);
     *seen = true;
@@ -364,8 +368,8 @@ static int find_long(struct parser *p, const char *text, size_t length, struct l
     if (matches > 1)
         return ae_error_set(p->err, AE_E_USAGE, "--%s could be --%s or --%s%s; write more of it", shown, also,
                             found.name, matches > 2 ? ", among others" : "");
-    return ae_error_set(p->err, AE_E_USAGE, "there is no option --%s; the nearest is --%s ('acceleval %s --help')", shown,
-                        nearest, p->command->name);
+    return ae_error_set(p->err, AE_E_USAGE, "there is no option --%s; the nearest is --%s ('acceleval %s --help')",
+                        shown, nearest, p->command->name);
 }
 
 static int parse_long(struct parser *p, const char *text)
@@ -399,8 +403,8 @@ static int parse_short(struct parser *p, const char *text)
             char shown[16];
             const char one[] = {*text, 0};
             ae_utf8_printable(one, shown, sizeof shown, sizeof shown);
-            return ae_error_set(p->err, AE_E_USAGE, "there is no option -%s ('acceleval %s --help' shows all)", shown,
-                                p->command->name);
+            return ae_error_set(p->err, AE_E_USAGE, "there is no option -%s ('acceleval %s --help' shows all)",
+                                shown, p->command->name);
         }
         const char source[] = {'-', *text, 0};
         if (o->kind != AE_OPTION_FLAG)
@@ -423,11 +427,16 @@ static int add_operand(struct parser *p, const char *text, struct ae_list *rest)
     return ae_error_set(p->err, AE_E_USAGE, "'%s' is too much: '%s' takes options only", shown, p->command->name);
 }
 
-int ae_options_parse(const struct ae_command *command, int argc, char **argv, void *values, struct ae_list *ret_rest,
-                     struct ae_error *err)
+int ae_options_parse(const struct ae_command *command, int argc, char **argv, void *values,
+                     struct ae_list *ret_rest, struct ae_error *err)
 {
-    struct parser p = {.command = command, .options = command->options ? command->options : no_options,
-                       .values = values, .argc = argc, .next = 1, .argv = argv, .err = err};
+    struct parser p = {.command = command,
+                       .options = command->options ? command->options : no_options,
+                       .values = values,
+                       .argc = argc,
+                       .next = 1,
+                       .argv = argv,
+                       .err = err};
     if (ret_rest)
         *ret_rest = (struct ae_list){0};
     int r = set_defaults(p.options, values, err);
@@ -553,7 +562,7 @@ const struct ae_command *ae_command_find(const struct ae_command *commands, cons
         ae_error_set(err, AE_E_USAGE, "'%s' could be %d commands, %s among them; write more of it", shown, matches,
                      found->name);
     else
-        ae_error_set(err, AE_E_USAGE, "there is no command '%s'; the nearest is '%s' ('acceleval help' shows all)", shown,
-                     nearest->name ? nearest->name : "help");
+        ae_error_set(err, AE_E_USAGE, "there is no command '%s'; the nearest is '%s' ('acceleval help' shows all)",
+                     shown, nearest->name ? nearest->name : "help");
     return NULL;
 }

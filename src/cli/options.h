@@ -1,6 +1,6 @@
 /* Option tables: parsing, help and completion derive from one declaration. GNU style: --name=value, --name value,
- * -lvalue, -l value, bundled flags (-qv), unique prefixes of long names, options and arguments in any order, "--" ends
- * the options. A flag takes --no-NAME as well. */
+ * -lvalue, -l value, bundled flags (-qv), unique prefixes of long names, options and arguments in any order, "--"
+ * ends the options. A flag takes --no-NAME as well. */
 #ifndef AE_CLI_OPTIONS_H
 #define AE_CLI_OPTIONS_H
 
@@ -43,9 +43,9 @@ struct ae_option {
     bool one;             /* SIZE, TASK, LIST: more than one item is an error */
     const char *argument; /* what the help calls the argument: "FILE"; NULL: by kind */
     const char *help;
-    const char *fallback; /* the default, as on a command line; NULL: false, NULL, 0, first choice, empty */
-    const char *env;      /* variable that replaces the default; NULL: none */
-    int64_t lo, hi;       /* INTEGER; both 0: any */
+    const char *fallback;       /* the default, as on a command line; NULL: false, NULL, 0, first choice, empty */
+    const char *env;            /* variable that replaces the default; NULL: none */
+    int64_t lo, hi;             /* INTEGER; both 0: any */
     const char *const *choices; /* CHOICE: NULL-terminated */
     size_t offset;              /* of the field in the struct of values: offsetof(struct eval_options, jobs) */
 };
@@ -61,22 +61,23 @@ enum ae_operand {
 /* A subcommand: one row of a table, which ends with a row whose name is NULL. */
 struct ae_command {
     const char *name;
-    const char *summary;  /* one line for the overview */
-    const char *usage;    /* "[OPTION...] PATH..." */
-    const char *details;  /* more paragraphs for --help; NULL: none */
+    const char *summary;             /* one line for the overview */
+    const char *usage;               /* "[OPTION...] PATH..." */
+    const char *details;             /* more paragraphs for --help; NULL: none */
     const struct ae_option *options; /* NULL: none but --help */
     enum ae_operand operand;
-    int (*run)(const struct ae_command *self, int argc, char **argv); /* argv[0] is the name; returns the exit status */
+    int (*run)(const struct ae_command *self, int argc,
+               char **argv); /* argv[0] is the name; returns the exit status */
 };
 
 #define AE_OPTIONS_HELP 1 /* --help or -h was met: print ae_command_help() and end with 0 */
 
-/* Fills values (by offset; every field of the table is set first from default and environment) and ret_rest (copies of
- * the other arguments in order, for ae_list_release(); may be NULL where none is allowed). AE_OK, AE_OPTIONS_HELP, or
- * AE_E_USAGE with a sentence that suggests the nearest name. Release values with ae_options_release() and ret_rest,
- * also after a failure. */
-int ae_options_parse(const struct ae_command *command, int argc, char **argv, void *values, struct ae_list *ret_rest,
-                     struct ae_error *err);
+/* Fills values (by offset; every field of the table is set first from default and environment) and ret_rest (copies
+ * of the other arguments in order, for ae_list_release(); may be NULL where none is allowed). AE_OK,
+ * AE_OPTIONS_HELP, or AE_E_USAGE with a sentence that suggests the nearest name. Release values with
+ * ae_options_release() and ret_rest, also after a failure. */
+int ae_options_parse(const struct ae_command *command, int argc, char **argv, void *values,
+                     struct ae_list *ret_rest, struct ae_error *err);
 void ae_options_release(const struct ae_option *options, void *values);
 
 /* The effective options as a JSON object, for runs and reports; the caller frees it. NULL: no memory. */

@@ -1,6 +1,6 @@
-/* Reports: rows are built once from a store, as tables of typed cells whose columns carry name, unit and description;
- * the printers know tables only, so that terminal, Markdown, CSV and JSON agree by construction. Strings in cells are
- * raw (hostile); each printer escapes for its format. */
+/* Reports: rows are built once from a store, as tables of typed cells whose columns carry name, unit and
+ * description; the printers know tables only, so that terminal, Markdown, CSV and JSON agree by construction.
+ * Strings in cells are raw (hostile); each printer escapes for its format. */
 #ifndef AE_REPORT_REPORT_H
 #define AE_REPORT_REPORT_H
 
@@ -9,13 +9,7 @@
 
 #include <stdio.h>
 
-enum ae_format {
-    AE_FORMAT_TERM,
-    AE_FORMAT_MD,
-    AE_FORMAT_CSV,
-    AE_FORMAT_JSON,
-    AE_FORMAT_COUNT
-};
+enum ae_format { AE_FORMAT_TERM, AE_FORMAT_MD, AE_FORMAT_CSV, AE_FORMAT_JSON, AE_FORMAT_COUNT };
 
 const char *ae_format_name(enum ae_format format); /* "term", "md", "csv", "json" */
 enum ae_format ae_format_find(const char *name);   /* AE_FORMAT_COUNT where name is none */
@@ -32,6 +26,10 @@ enum ae_pick {
 #define AE_REPORT_NOT_RUN     (1u << 3) /* what could not run, and why; always there where there is any */
 #define AE_REPORT_ALL         15u
 
+/* N, the tasks of a board, are those that any displayed entrant was measured on. A task that an entrant was not
+ * measured on counts as failed; one that could not be judged (not_run, host_error, measured at an older version of
+ * the task) does not count for that entrant and is listed with the reason. Nothing is averaged over environments.
+ */
 struct ae_report_options {
     struct ae_measurement_filter filter; /* by run: of that run; else set `latest` */
     const char *const *entrants;         /* only these, NULL-terminated; NULL: all. Yardsticks are read besides. */
@@ -42,7 +40,7 @@ struct ae_report_options {
 
 /* What machine formats carry besides the tables. */
 struct ae_report_header {
-    const char *kind;         /* "report", "compare", "list" */
+    const char *kind; /* "report", "compare", "list" */
     const char *tool_version;
     int64_t generated_ns;     /* CLOCK_REALTIME */
     const char *options_json; /* effective options, a JSON object; NULL: {} */

@@ -29,6 +29,8 @@ size_t ae_speedup_strata(const struct ae_timing *timings, size_t count, double w
     const struct ae_timing *sorted[AE_TIMINGS_MAX];
     const size_t n = known(timings, count, sorted);
     size_t instances = 0, fewest = SIZE_MAX;
+    if (n == 0)
+        return 0;
     for (size_t i = 0; i < n;) {
         size_t end = i;
         for (; end < n && sorted[end]->instance == sorted[i]->instance; end++)
@@ -38,7 +40,8 @@ size_t ae_speedup_strata(const struct ae_timing *timings, size_t count, double w
         i = end;
     }
     if (fewest < 2) { /* an instance with one trial has no scatter of its own */
-        for (size_t k = 0; k < instances; k++) /* the means move to the front, behind which all still to be read lies */
+        for (size_t k = 0; k < instances;
+             k++) /* the means move to the front, behind which all still to be read lies */
             values[k] = ae_mean(strata[k].values, strata[k].count);
         strata[0] = (struct ae_stratum){values, instances, weight};
         return 1;
@@ -57,8 +60,9 @@ void ae_speedup(const struct ae_timing *timings, size_t count, struct ae_speedup
     for (size_t i = 0; i < count; i++)
         values[i] = timings[i].call_ns;
     ae_sort(values, count);
-    *ret = (struct ae_speedup){.s = NAN, .published = NAN, .reference_ns = NAN,
-                               .interval = {AE_INTERVAL_NONE, NAN, NAN},
+    *ret = (struct ae_speedup){.s = NAN,
+                               .published = NAN,
+                               .reference_ns = NAN,
                                .median_ns = ae_median(values, count),
                                .median_interval = ae_median_interval(values, count)};
 
@@ -79,5 +83,12 @@ void ae_speedup(const struct ae_timing *timings, size_t count, struct ae_speedup
     ret->trials = n;
     const size_t strata_count = ae_speedup_strata(timings, count, 1, values, strata);
     ret->s = exp(ae_strata_mean(strata, strata_count));
-    ret->interval = ae_interval_exp(ae_bootstrap(strata, strata_count, AE_BOOTSTRAP_SEED));
+}
+
+struct ae_interval ae_speedup_interval(const struct ae_timing *timings, size_t count)
+{
+    double values[AE_TIMINGS_MAX];
+    struct ae_stratum strata[AE_TIMINGS_MAX];
+    const size_t strata_count = ae_speedup_strata(timings, count, 1, values, strata);
+    return ae_interval_exp(ae_bootstrap(strata, strata_count, AE_BOOTSTRAP_SEED));
 }

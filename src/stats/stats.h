@@ -57,9 +57,9 @@ double ae_strata_mean(const struct ae_stratum *strata, size_t count);
 
 /* 95 % interval of it by resampling with replacement within each stratum (Efron & Tibshirani 1993, ch. 8), with the
  * percentiles moved out for small strata as Hesterberg ("What teachers should know about the bootstrap", 2015,
- * "expanded percentile") proposes: plain percentiles of 8 values cover 90 % where they promise 95. Indices are drawn
- * with a bias below count / 2^16. One stratum of fewer than AE_INTERVAL_MIN values: the range of its values times
- * its weight; no stratum with two values: AE_INTERVAL_NONE. Resamples: AE_BOOTSTRAP_RESAMPLES. */
+ * "expanded percentile") proposes: plain percentiles of 8 values cover 90 % where they promise 95. Indices are
+ * drawn with a bias below count / 2^16. One stratum of fewer than AE_INTERVAL_MIN values: the range of its values
+ * times its weight; no stratum with two values: AE_INTERVAL_NONE. Resamples: AE_BOOTSTRAP_RESAMPLES. */
 struct ae_interval ae_bootstrap(const struct ae_stratum *strata, size_t count, uint64_t seed);
 
 /* --- one submission on one task ------------------------------------------------------------------------- */
@@ -72,26 +72,28 @@ struct ae_timing {
 };
 
 struct ae_speedup {
-    double s;          /* geometric mean over instances of t_reference,i / t_submission,i; NaN: not known */
-    double published;  /* mean(t_reference) / mean(t_submission) over the same trials: the published definition */
-    struct ae_interval interval; /* of s, measurement: see ae_speedup() */
-    size_t instances, trials;    /* that entered s */
-    double median_ns;            /* of call_ns over all trials given */
+    double s;         /* geometric mean over instances of t_reference,i / t_submission,i; NaN: not known */
+    double published; /* mean(t_reference) / mean(t_submission) over the same trials: the published definition */
+    size_t instances, trials; /* that entered s */
+    double median_ns;         /* of call_ns over all trials given */
     struct ae_interval median_interval;
-    double reference_ns;         /* median of the known reference times; NaN: none */
+    double reference_ns; /* median of the known reference times; NaN: none */
 };
 
 /* Most trials of one measurement that enter (a bank has 16 timed instances); further ones are left out. */
 #define AE_TIMINGS_MAX 256
 
-/* t_submission,i is the geometric mean of the trials on instance i. Trials are resampled within instances; where each
- * instance has one trial (the usual case: no process sees an instance twice), the log ratios of the instances are
- * themselves the sample, whose scatter contains the noise of the measurement. Deterministic. */
+/* t_submission,i is the geometric mean of the trials on instance i. */
 void ae_speedup(const struct ae_timing *timings, size_t count, struct ae_speedup *ret);
 
-/* The log ratios log(t_reference,i / t_submission,j) behind s as strata for ae_bootstrap(), of weight `weight` in all:
- * values (room for count) receives the numbers, strata (room for count) points into it. Returns the number of strata,
- * 0 where no reference time is known. */
+/* Measurement interval of s. Trials are resampled within instances; where an instance has one trial (the usual
+ * case: no process sees an instance twice), the log ratios of the instances are themselves the sample, whose
+ * scatter contains the noise of the measurement. */
+struct ae_interval ae_speedup_interval(const struct ae_timing *timings, size_t count);
+
+/* The log ratios log(t_reference,i / t_submission,i) behind s as strata for ae_bootstrap(), of weight `weight` in
+ * all: values (room for count, at most AE_TIMINGS_MAX are used) receives the numbers, strata (the same room) points
+ * into it. Returns the number of strata, 0 where no reference time is known. */
 size_t ae_speedup_strata(const struct ae_timing *timings, size_t count, double weight, double *values,
                          struct ae_stratum *strata);
 
@@ -115,8 +117,8 @@ double ae_fast(const struct ae_score *scores, size_t count, double p);
 double ae_par(const struct ae_score *score);
 /* Geometric mean of PAR over the passed ones; NaN: none. */
 double ae_par_gm(const struct ae_score *scores, size_t count);
-/* user_GM: geometric mean over all N of max(s, 1), with 1 for a failed task: the user keeps the CPU program where the
- * submission is wrong or slower. Monotone: passing one more task, or a faster one, never lowers it. */
+/* user_GM: geometric mean over all N of max(s, 1), with 1 for a failed task: the user keeps the CPU program where
+ * the submission is wrong or slower. Monotone: passing one more task, or a faster one, never lowers it. */
 double ae_user_gm(const struct ae_score *scores, size_t count);
 /* s over the yardstick's s on the same task; NaN where either is unknown. */
 double ae_to_yardstick(double s, double yardstick_s);
@@ -129,29 +131,23 @@ struct ae_interval ae_coverage_tasks_interval(const struct ae_score *scores, siz
 
 /* --- k samples ------------------------------------------------------------------------------------------ */
 
-/* pass@k, unbiased: 1 - C(n-c, k) / C(n, k) for n samples of which c passed (Chen et al., "Evaluating large language
- * models trained on code", 2021, eq. 1). NaN where k < 1 or k > n. */
+/* pass@k, unbiased: 1 - C(n-c, k) / C(n, k) for n samples of which c passed (Chen et al., "Evaluating large
+ * language models trained on code", 2021, eq. 1). NaN where k < 1 or k > n. */
 double ae_pass_at_k(size_t n, size_t c, size_t k);
-/* best@k of one task: what a user gets who draws k of the n samples at random and keeps the fastest right one, or the
- * CPU program where that is faster: exp of the mean over all C(n, k) subsets of log max(1, s). values: n user speeds,
- * max(s, 1) or 1 for a failed sample, ascending. NaN where k < 1 or k > n. */
+/* best@k of one task: what a user gets who draws k of the n samples at random and keeps the fastest right one, or
+ * the CPU program where that is faster: exp of the mean over all C(n, k) subsets of log max(1, s). values: n user
+ * speeds, max(s, 1) or 1 for a failed sample, ascending. NaN where k < 1 or k > n. */
 double ae_best_at_k(const double *sorted, size_t n, size_t k);
 
 /* --- two entrants on one task --------------------------------------------------------------------------- */
 
-enum ae_relation {
-    AE_UNCLEAR,
-    AE_FASTER,
-    AE_SLOWER,
-    AE_SAME,
-    AE_RELATION_COUNT
-};
+enum ae_relation { AE_UNCLEAR, AE_FASTER, AE_SLOWER, AE_SAME, AE_RELATION_COUNT };
 
 const char *ae_relation_name(enum ae_relation relation);
 
 /* Ratios within 1 % of 1 are "same": the noise target of a measurement. */
 #define AE_SAME_MARGIN 0.01
-/* Fewer pairs never give a firm answer. */
+/* A stratum of one value hides its scatter and fewer values in all never give a firm answer. */
 #define AE_COMPARE_MIN 3
 
 struct ae_comparison {
@@ -161,11 +157,13 @@ struct ae_comparison {
     size_t pairs; /* instances that both were timed on; 0: compared without pairs */
 };
 
-/* From log(t_B,i / t_A,i), one an instance: same where the interval lies within 1 +- margin, faster or slower where it
- * lies wholly on one side of 1, else unclear. */
-void ae_compare_pairs(const double *log_ratios, size_t count, double margin, uint64_t seed, struct ae_comparison *ret);
-/* Where the two were not timed on the same instances: from the log speedups of each over the reference. */
-void ae_compare_unpaired(const double *log_a, size_t count_a, const double *log_b, size_t count_b, double margin,
-                         uint64_t seed, struct ae_comparison *ret);
+/* From strata of log(t_B,i / t_A,i) or, where the two were not timed on the same instances, of the log speedups of
+ * A over the reference (weight 1 in all) and of those of B (weight -1): same where the interval lies within 1 +-
+ * margin, faster or slower where it lies wholly on one side of 1, else unclear. pairs is left 0. */
+void ae_compare_strata(const struct ae_stratum *strata, size_t count, double margin, uint64_t seed,
+                       struct ae_comparison *ret);
+/* The same for one log ratio an instance. */
+void ae_compare_pairs(const double *log_ratios, size_t count, double margin, uint64_t seed,
+                      struct ae_comparison *ret);
 
 #endif

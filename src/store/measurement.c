@@ -12,10 +12,11 @@ static const char putting[] = "keep a measurement";
 static int put_trials(struct ae_store *store, int64_t id, const struct ae_measurement *m, struct ae_error *err)
 {
     ae_autostatement sqlite3_stmt *statement = NULL;
-    int r = ae_store_prepare(store,
-                             "INSERT INTO trials VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
-                             "?15, ?16)",
-                             &statement, putting, err);
+    int r =
+        ae_store_prepare(store,
+                         "INSERT INTO trials VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
+                         "?15, ?16)",
+                         &statement, putting, err);
     for (int i = 0; r == AE_OK && i < m->trial_count; i++) {
         const struct ae_trial *t = &m->trials[i];
         const sqlite3_int64 numbers[] = {t->call_ns, t->return_ns,     t->reference_ns, t->cpu_ns,
@@ -37,23 +38,25 @@ static int put_trials(struct ae_store *store, int64_t id, const struct ae_measur
     return r;
 }
 
-static int put_measurement(struct ae_store *store, int64_t run, const struct ae_measurement *m, const char *options_key,
-                           int64_t *ret_id, struct ae_error *err)
+static int put_measurement(struct ae_store *store, int64_t run, const struct ae_measurement *m,
+                           const char *options_key, int64_t *ret_id, struct ae_error *err)
 {
     ae_autostatement sqlite3_stmt *statement = NULL;
     const int r = ae_store_prepare(
         store,
         "INSERT INTO measurements (run, submission, entrant, sample, task, task_version, size, target, options_key,"
-        " source_path, verdict, violation, detail, log, compile_ns, started_ns, wall_ns, notes, sandbox, cores, seeded,"
-        " device_uuid) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"
+        " source_path, verdict, violation, detail, log, compile_ns, started_ns, wall_ns, notes, sandbox, cores, "
+        "seeded,"
+        " device_uuid) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
+        "?19,"
         " ?20, ?21, ?22)",
         &statement, putting, err);
     if (r != AE_OK)
         return r;
     const char *const texts[] = {m->source_path, ae_verdict_name(m->verdict),
                                  m->violation ? ae_violation_name(m->violation) : "", m->detail, m->log};
-    const sqlite3_int64 numbers[] = {m->compile_ns,     m->started_ns, m->wall_ns, m->notes,
-                                     (sqlite3_int64)m->sandbox, m->cores,      m->seeded};
+    const sqlite3_int64 numbers[] = {m->compile_ns, m->started_ns, m->wall_ns, m->notes, (sqlite3_int64)m->sandbox,
+                                     m->cores,      m->seeded};
     (void)sqlite3_bind_int64(statement, 1, run);
     ae_bind_text(statement, 2, m->submission);
     ae_bind_text(statement, 3, m->entrant);
@@ -70,12 +73,14 @@ static int put_measurement(struct ae_store *store, int64_t run, const struct ae_
     ae_bind_text(statement, 22, m->device_uuid);
     const int rc = sqlite3_step(statement);
     if (rc == SQLITE_CONSTRAINT_UNIQUE)
-        return ae_error_set(err, AE_E_USAGE,
-                            "this run has a measurement of %s, sample %d, on %s at %s already; measure it in a new run",
-                            m->entrant, m->sample, m->task->id, ae_size_name(m->size));
+        return ae_error_set(
+            err, AE_E_USAGE,
+            "this run has a measurement of %s, sample %d, on %s at %s already; measure it in a new run", m->entrant,
+            m->sample, m->task->id, ae_size_name(m->size));
     if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
-        return ae_error_set(err, AE_E_USAGE, "cannot keep a measurement: %s knows no run %lld or no submission %.64s",
-                            store->path, (long long)run, m->submission);
+        return ae_error_set(err, AE_E_USAGE,
+                            "cannot keep a measurement: %s knows no run %lld or no submission %.64s", store->path,
+                            (long long)run, m->submission);
     if (rc != SQLITE_DONE)
         return ae_store_error(store, rc, putting, err);
     *ret_id = sqlite3_last_insert_rowid(store->db);
@@ -378,7 +383,8 @@ static int walk(struct reader *reader, const struct ae_measurement_filter *filte
 }
 
 int ae_store_measurements(struct ae_store *store, const struct ae_measurement_filter *filter,
-                          int (*visit)(void *data, const struct ae_stored *stored), void *data, struct ae_error *err)
+                          int (*visit)(void *data, const struct ae_stored *stored), void *data,
+                          struct ae_error *err)
 {
     struct reader reader = {.store = store, .kinds = filter->trials, .with_log = filter->with_log};
     /* one view of the file for all statements */

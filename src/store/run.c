@@ -17,8 +17,8 @@ int ae_store_environment_put(struct ae_store *store, const struct ae_environment
     static const char action[] = "keep the environment";
     ae_autostatement sqlite3_stmt *statement = NULL;
     const int r = ae_store_prepare(
-        store, "INSERT INTO environments (id, name, json) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING", &statement,
-        action, err);
+        store, "INSERT INTO environments (id, name, json) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING",
+        &statement, action, err);
     if (r != AE_OK)
         return r;
     ae_bind_text(statement, 1, environment->id);
@@ -36,7 +36,8 @@ static int read_environment(sqlite3_stmt *statement, struct ae_environment *ret)
     return ret->json ? AE_OK : AE_E_NOMEM;
 }
 
-int ae_store_environment_get(struct ae_store *store, const char *id, struct ae_environment *ret, struct ae_error *err)
+int ae_store_environment_get(struct ae_store *store, const char *id, struct ae_environment *ret,
+                             struct ae_error *err)
 {
     static const char action[] = "look up the environment";
     ae_autostatement sqlite3_stmt *statement = NULL;
@@ -66,8 +67,9 @@ int ae_store_environment_get(struct ae_store *store, const char *id, struct ae_e
     return AE_OK;
 }
 
-int ae_store_environments(struct ae_store *store, int (*visit)(void *data, const struct ae_environment *environment),
-                          void *data, struct ae_error *err)
+int ae_store_environments(struct ae_store *store,
+                          int (*visit)(void *data, const struct ae_environment *environment), void *data,
+                          struct ae_error *err)
 {
     static const char action[] = "list the environments";
     ae_autostatement sqlite3_stmt *statement = NULL;
@@ -153,10 +155,11 @@ int ae_store_run_begin(struct ae_store *store, const struct ae_run *run, int64_t
 {
     static const char action[] = "begin the run";
     ae_autostatement sqlite3_stmt *statement = NULL;
-    const int r = ae_store_prepare(store,
-                                   "INSERT INTO runs (started_ns, command, options, version, environment, bank, seeded)"
-                                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                                   &statement, action, err);
+    const int r =
+        ae_store_prepare(store,
+                         "INSERT INTO runs (started_ns, command, options, version, environment, bank, seeded)"
+                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                         &statement, action, err);
     if (r != AE_OK)
         return r;
     (void)sqlite3_bind_int64(statement, 1, run->started_ns);
@@ -196,12 +199,12 @@ int ae_store_runs(struct ae_store *store, int (*visit)(void *data, const struct 
 {
     static const char action[] = "list the runs";
     ae_autostatement sqlite3_stmt *statement = NULL;
-    int r = ae_store_prepare(
-        store,
-        "SELECT r.id, r.started_ns, r.finished_ns, r.command, r.options, r.version, r.environment, r.bank, r.seeded,"
-        " (SELECT count(*) FROM measurements m WHERE m.run = r.id), e.name"
-        " FROM runs r LEFT JOIN environments e ON e.id = r.environment ORDER BY r.id DESC",
-        &statement, action, err);
+    int r = ae_store_prepare(store,
+                             "SELECT r.id, r.started_ns, r.finished_ns, r.command, r.options, r.version, "
+                             "r.environment, r.bank, r.seeded,"
+                             " (SELECT count(*) FROM measurements m WHERE m.run = r.id), e.name"
+                             " FROM runs r LEFT JOIN environments e ON e.id = r.environment ORDER BY r.id DESC",
+                             &statement, action, err);
     if (r != AE_OK)
         return r;
     int rc;

@@ -35,10 +35,11 @@ int ae_store_error(const struct ae_store *store, int rc, const char *action, str
     case SQLITE_PERM:
     case SQLITE_AUTH:
     case SQLITE_CANTOPEN:
-        return ae_error_set(err, AE_E_ENV,
-                            "cannot %s: %s (or its folder) cannot be opened or written (%s); check its permissions or "
-                            "name another store",
-                            action, path, why);
+        return ae_error_set(
+            err, AE_E_ENV,
+            "cannot %s: %s (or its folder) cannot be opened or written (%s); check its permissions or "
+            "name another store",
+            action, path, why);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL:
@@ -136,7 +137,8 @@ int ae_store_default_path(char ret_path[AE_STORE_PATH_MAX], struct ae_error *err
     else if (home && *home)
         n = snprintf(ret_path, AE_STORE_PATH_MAX, "%s/.local/share/acceleval/results.db", home);
     else
-        return ae_error_set(err, AE_E_ENV, "there is no home folder for the results; set ACCELEVAL_STORE to a file");
+        return ae_error_set(err, AE_E_ENV,
+                            "there is no home folder for the results; set ACCELEVAL_STORE to a file");
     if (n < 0 || n >= AE_STORE_PATH_MAX)
         return ae_error_set(err, AE_E_USAGE, "the path of the store is too long");
     return AE_OK;
@@ -203,7 +205,8 @@ static int set_journal(struct ae_store *store, const char *mode, struct ae_error
         if (rc == SQLITE_OK)
             rc = sqlite3_step(statement);
         if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
-            snprintf(store->journal, sizeof store->journal, "%s", rc == SQLITE_ROW ? ae_column_text(statement, 0) : "");
+            snprintf(store->journal, sizeof store->journal, "%s",
+                     rc == SQLITE_ROW ? ae_column_text(statement, 0) : "");
             return AE_OK;
         }
         if ((rc & 0xff) != SQLITE_BUSY || waited >= AE_STORE_BUSY_MS)
@@ -223,12 +226,14 @@ static int identify(struct ae_store *store, int *ret_version, struct ae_error *e
         return r;
     if (application != AE_STORE_APPLICATION_ID && (application != 0 || objects != 0 || *ret_version != 0))
         return ae_error_set(err, AE_E_INPUT,
-                            "%s is an SQLite file of another program; move it away or name another store", store->path);
+                            "%s is an SQLite file of another program; move it away or name another store",
+                            store->path);
     if (*ret_version > ae_store_version)
-        return ae_error_set(err, AE_E_INPUT,
-                            "%s was written by a newer acceleval (format %d, this program knows %d); use that one, or "
-                            "name another store",
-                            store->path, *ret_version, ae_store_version);
+        return ae_error_set(
+            err, AE_E_INPUT,
+            "%s was written by a newer acceleval (format %d, this program knows %d); use that one, or "
+            "name another store",
+            store->path, *ret_version, ae_store_version);
     if (*ret_version < 0)
         return ae_error_set(err, AE_E_INPUT, "%s is damaged: its format is %d", store->path, *ret_version);
     return AE_OK;
@@ -304,7 +309,8 @@ static void path_to_uri(const char *path, const char *query, char *uri, size_t s
     snprintf(uri + used, size - used, "%s", query);
 }
 
-static int open_as(struct ae_store *store, const char *query, int flags, enum ae_store_mode mode, struct ae_error *err)
+static int open_as(struct ae_store *store, const char *query, int flags, enum ae_store_mode mode,
+                   struct ae_error *err)
 {
     static const int common = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     char uri[3 * AE_STORE_PATH_MAX + 64];
@@ -348,12 +354,13 @@ int ae_store_open(struct ae_store **ret, const char *path, enum ae_store_mode mo
     else
         snprintf(store->path, sizeof store->path, "%s", path);
     if (r == AE_OK && mode == AE_STORE_READ && !ae_file_exists(store->path))
-        r = ae_error_set(err, AE_E_NOTFOUND, "there are no results yet (%s is missing); 'acceleval eval' makes some",
-                         store->path);
+        r = ae_error_set(err, AE_E_NOTFOUND,
+                         "there are no results yet (%s is missing); 'acceleval eval' makes some", store->path);
     if (r == AE_OK && mode == AE_STORE_WRITE)
         r = make_parent(store->path, err);
     if (r == AE_OK)
-        r = open_as(store, "", SQLITE_OPEN_READWRITE | (mode == AE_STORE_WRITE ? SQLITE_OPEN_CREATE : 0), mode, err);
+        r = open_as(store, "", SQLITE_OPEN_READWRITE | (mode == AE_STORE_WRITE ? SQLITE_OPEN_CREATE : 0), mode,
+                    err);
     if (r == AE_E_ENV && mode == AE_STORE_READ) {
         /* A read-only place has no room for WAL's shared memory. Where no WAL is left behind, nobody writes. */
         char wal[AE_STORE_PATH_MAX + 8];

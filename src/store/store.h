@@ -1,8 +1,8 @@
 /* Results in one SQLite file: one function a query. Several processes may write to one file; a store handle belongs
  * to one thread and must not be carried across fork(). Text that comes back may come from a hostile file: enums are
  * checked, strings are cut to their field, nothing else is promised.
- * Codes: AE_E_INPUT (foreign or damaged file), AE_E_ENV (permission, disk space), AE_E_TIMEOUT (another writer keeps
- * the file locked), AE_E_NOTFOUND, AE_E_USAGE (asked for something that cannot be). */
+ * Codes: AE_E_INPUT (foreign or damaged file), AE_E_ENV (permission, disk space), AE_E_TIMEOUT (another writer
+ * keeps the file locked), AE_E_NOTFOUND, AE_E_USAGE (asked for something that cannot be). */
 #ifndef AE_STORE_STORE_H
 #define AE_STORE_STORE_H
 
@@ -26,8 +26,8 @@ enum ae_store_mode {
 /* $ACCELEVAL_STORE, else $XDG_DATA_HOME/acceleval/results.db, else ~/.local/share/acceleval/results.db. */
 int ae_store_default_path(char ret_path[AE_STORE_PATH_MAX], struct ae_error *err);
 
-/* path NULL: the default. An older file is migrated, in both modes; AE_E_ENV where it cannot be written. AE_STORE_READ
- * of a missing file: AE_E_NOTFOUND. *ret is set on success only; close it with ae_store_close(). */
+/* path NULL: the default. An older file is migrated, in both modes; AE_E_ENV where it cannot be written.
+ * AE_STORE_READ of a missing file: AE_E_NOTFOUND. *ret is set on success only; close it with ae_store_close(). */
 int ae_store_open(struct ae_store **ret, const char *path, enum ae_store_mode mode, struct ae_error *err);
 void ae_store_close(struct ae_store *store); /* NULL is fine */
 const char *ae_store_path(const struct ae_store *store);
@@ -46,16 +46,19 @@ struct ae_environment {
 
 void ae_environment_release(struct ae_environment *environment);
 /* Keeps the first JSON under an id. */
-int ae_store_environment_put(struct ae_store *store, const struct ae_environment *environment, struct ae_error *err);
+int ae_store_environment_put(struct ae_store *store, const struct ae_environment *environment,
+                             struct ae_error *err);
 /* id may be a unique prefix. The caller releases *ret. */
-int ae_store_environment_get(struct ae_store *store, const char *id, struct ae_environment *ret, struct ae_error *err);
-int ae_store_environments(struct ae_store *store, int (*visit)(void *data, const struct ae_environment *environment),
-                          void *data, struct ae_error *err);
+int ae_store_environment_get(struct ae_store *store, const char *id, struct ae_environment *ret,
+                             struct ae_error *err);
+int ae_store_environments(struct ae_store *store,
+                          int (*visit)(void *data, const struct ae_environment *environment), void *data,
+                          struct ae_error *err);
 
 /* --- submissions ----------------------------------------------------------------------------------------- */
 
 struct ae_submission {
-    char sha256[65]; /* of the source; by the caller */
+    char sha256[65];   /* of the source; by the caller */
     char language[16]; /* "c", "c++", "cuda" */
     char *source;      /* size bytes, followed by a NUL that size does not count; may contain NULs itself */
     size_t size;
@@ -71,12 +74,12 @@ int ae_store_submission_get(struct ae_store *store, const char *sha256, struct a
 /* --- runs ------------------------------------------------------------------------------------------------ */
 
 struct ae_run {
-    int64_t id;            /* set by ae_store_run_begin() */
-    int64_t started_ns;    /* CLOCK_REALTIME */
-    int64_t finished_ns;   /* 0: still running, or killed */
-    const char *command;   /* command line; for people */
-    const char *options;   /* effective options, JSON */
-    const char *version;   /* of the tool */
+    int64_t id;              /* set by ae_store_run_begin() */
+    int64_t started_ns;      /* CLOCK_REALTIME */
+    int64_t finished_ns;     /* 0: still running, or killed */
+    const char *command;     /* command line; for people */
+    const char *options;     /* effective options, JSON */
+    const char *version;     /* of the tool */
     const char *environment; /* id of one that was put before */
     const char *bank;      /* names the bank of instances (changes with `bank renew`), or the seed: measurements of
                               equal banks saw the same instances and are compared in pairs */
@@ -127,11 +130,11 @@ struct ae_measurement_filter {
     unsigned sizes; /* mask of AE_AT(); 0: all */
     bool by_target; /* only `target` */
     enum ae_target target;
-    /* Of each (environment, entrant, target, task, size, sample) the newest only. not_run and host_error give way to a
-     * result of the same submission, and measurements from given seeds to those from the secret bank. */
+    /* Of each (environment, entrant, target, task, size, sample) the newest only. not_run and host_error give way
+     * to a result of the same submission, and measurements from given seeds to those from the secret bank. */
     bool latest;
-    bool with_log;    /* read `log`, else NULL */
-    unsigned trials;  /* mask of 1u << enum ae_trial_kind: the trials to read */
+    bool with_log;   /* read `log`, else NULL */
+    unsigned trials; /* mask of 1u << enum ae_trial_kind: the trials to read */
 };
 
 #define AE_TRIALS_ALL ((1u << AE_TRIAL_KIND_COUNT) - 1)
@@ -141,7 +144,7 @@ struct ae_stored {
     int64_t id, run;
     const char *task;
     int task_version;
-    const char *environment;      /* id */
+    const char *environment; /* id */
     const char *environment_name;
     const char *bank;
     const char *options_key;
@@ -151,6 +154,7 @@ struct ae_stored {
 /* In the order of environment, size, task, entrant, target, sample, id. Everything lives until visit returns; a
  * nonzero return of visit ends the walk and is returned. visit must not write to the store. */
 int ae_store_measurements(struct ae_store *store, const struct ae_measurement_filter *filter,
-                          int (*visit)(void *data, const struct ae_stored *stored), void *data, struct ae_error *err);
+                          int (*visit)(void *data, const struct ae_stored *stored), void *data,
+                          struct ae_error *err);
 
 #endif

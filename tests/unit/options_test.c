@@ -30,21 +30,52 @@ struct values {
 static const char *const targets[] = {"cuda", "cpu", NULL};
 
 static const struct ae_option options[] = {
-    {.name = "quick", .letter = 'q', .kind = AE_OPTION_FLAG, .help = "fewer trials", .env = "AE_TEST_QUICK",
+    {.name = "quick",
+     .letter = 'q',
+     .kind = AE_OPTION_FLAG,
+     .help = "fewer trials",
+     .env = "AE_TEST_QUICK",
      .offset = offsetof(struct values, quick)},
-    {.name = "verbose", .letter = 'v', .kind = AE_OPTION_FLAG, .help = "say more", .fallback = "no",
+    {.name = "verbose",
+     .letter = 'v',
+     .kind = AE_OPTION_FLAG,
+     .help = "say more",
+     .fallback = "no",
      .offset = offsetof(struct values, verbose)},
-    {.name = "entrant", .letter = 'e', .kind = AE_OPTION_STRING, .argument = "NAME",
+    {.name = "entrant",
+     .letter = 'e',
+     .kind = AE_OPTION_STRING,
+     .argument = "NAME",
      .help = "who submitted: a name for tables, which goes with every measurement that this command makes",
-     .fallback = "me", .env = "AE_TEST_ENTRANT", .offset = offsetof(struct values, entrant)},
-    {.name = "jobs", .letter = 'j', .kind = AE_OPTION_INTEGER, .help = "compile so many at once", .fallback = "2",
-     .lo = 1, .hi = 64, .env = "AE_TEST_JOBS", .offset = offsetof(struct values, jobs)},
+     .fallback = "me",
+     .env = "AE_TEST_ENTRANT",
+     .offset = offsetof(struct values, entrant)},
+    {.name = "jobs",
+     .letter = 'j',
+     .kind = AE_OPTION_INTEGER,
+     .help = "compile so many at once",
+     .fallback = "2",
+     .lo = 1,
+     .hi = 64,
+     .env = "AE_TEST_JOBS",
+     .offset = offsetof(struct values, jobs)},
     {.name = "seed", .kind = AE_OPTION_INTEGER, .help = "any number", .offset = offsetof(struct values, seed)},
-    {.name = "target", .letter = 't', .kind = AE_OPTION_CHOICE, .help = "where it runs", .choices = targets,
+    {.name = "target",
+     .letter = 't',
+     .kind = AE_OPTION_CHOICE,
+     .help = "where it runs",
+     .choices = targets,
      .offset = offsetof(struct values, target)},
-    {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .help = "sizes", .fallback = "small",
+    {.name = "size",
+     .letter = 's',
+     .kind = AE_OPTION_SIZE,
+     .help = "sizes",
+     .fallback = "small",
      .offset = offsetof(struct values, sizes)},
-    {.name = "one-size", .kind = AE_OPTION_SIZE, .one = true, .help = "one size",
+    {.name = "one-size",
+     .kind = AE_OPTION_SIZE,
+     .one = true,
+     .help = "one size",
      .offset = offsetof(struct values, size)},
     {.name = "task", .kind = AE_OPTION_TASK, .help = "tasks", .offset = offsetof(struct values, tasks)},
     {.name = "device", .kind = AE_OPTION_LIST, .help = "devices", .offset = offsetof(struct values, devices)},
@@ -52,14 +83,25 @@ static const struct ae_option options[] = {
 };
 
 static const struct ae_option report_options[] = {
-    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there", .offset = 0},
+    {.name = "out",
+     .letter = 'o',
+     .kind = AE_OPTION_STRING,
+     .argument = "FILE",
+     .help = "write there",
+     .offset = 0},
     {.name = NULL},
 };
 
 static const struct ae_command commands[] = {
-    {.name = "eval", .summary = "Evaluate submissions", .usage = "[OPTION...] [PATH...]", .options = options,
-     .details = "Every source file is compiled, judged and timed.", .operand = AE_OPERAND_PATH},
-    {.name = "report", .summary = "Print what the store holds, as tables for people or for programs", .usage = "",
+    {.name = "eval",
+     .summary = "Evaluate submissions",
+     .usage = "[OPTION...] [PATH...]",
+     .options = options,
+     .details = "Every source file is compiled, judged and timed.",
+     .operand = AE_OPERAND_PATH},
+    {.name = "report",
+     .summary = "Print what the store holds, as tables for people or for programs",
+     .usage = "",
      .options = report_options},
     {.name = "repro", .summary = "Make a folder to debug in", .usage = "SOURCE", .operand = AE_OPERAND_PATH},
     {.name = "show", .summary = "All about one task", .usage = "TASK", .operand = AE_OPERAND_TASK},
@@ -288,7 +330,8 @@ static void help_text(void **state)
     }
     char *text = printed(print_help, 80);
     assert_non_null(strstr(text, "Usage: acceleval eval [OPTION...] [PATH...]\n\nEvaluate submissions\n"));
-    assert_non_null(strstr(text, "  -j, --jobs=N              compile so many at once (1..64) [2] [$AE_TEST_JOBS]\n"));
+    assert_non_null(
+        strstr(text, "  -j, --jobs=N              compile so many at once (1..64) [2] [$AE_TEST_JOBS]\n"));
     assert_non_null(strstr(text, "  -t, --target=cuda|cpu     where it runs [cuda]\n"));
     assert_non_null(strstr(text, "      --task=TASK,...       tasks\n"));
     assert_non_null(strstr(text, "      --one-size=SIZE       one size\n"));
@@ -296,7 +339,8 @@ static void help_text(void **state)
     free(text);
     text = printed(print_commands, 60);
     assert_non_null(strstr(text, "  eval    Evaluate submissions\n"));
-    assert_non_null(strstr(text, "  report  Print what the store holds, as tables for people\n          or for programs\n"));
+    assert_non_null(
+        strstr(text, "  report  Print what the store holds, as tables for people\n          or for programs\n"));
     free(text);
 }
 
@@ -328,11 +372,14 @@ static void completion(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char command[512], got[512] = "";
-        snprintf(command, sizeof command,
-                 "/bin/bash -c 'set -u; source %s; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _acceleval;"
-                 " for w in \"${COMPREPLY[@]}\"; do case $w in /etc/passwd-) ;; *) printf \"%%s \" \"$w\" ;; esac; done'",
-                 file, strcmp(cases[i].words, "acceleval eval --target ''") == 0 ? "acceleval eval --target \"\""
-                                                                              : cases[i].words);
+        snprintf(
+            command, sizeof command,
+            "/bin/bash -c 'set -u; source %s; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _acceleval;"
+            " for w in \"${COMPREPLY[@]}\"; do case $w in /etc/passwd-) ;; *) printf \"%%s \" \"$w\" ;; esac; "
+            "done'",
+            file,
+            strcmp(cases[i].words, "acceleval eval --target ''") == 0 ? "acceleval eval --target \"\""
+                                                                      : cases[i].words);
         FILE *bash = popen(command, "r");
         assert_non_null(bash);
         char *line = fgets(got, sizeof got, bash);
@@ -399,10 +446,17 @@ static void widths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(defaults_and_environment), TEST(spellings),  TEST(kinds),
-        TEST(mistakes),                 TEST(effective_options), TEST(finds_commands),
-        TEST(help_text),                TEST(completion), TEST(progress_when_piped),
-        TEST(progress_on_a_terminal),   TEST(widths),
+        TEST(defaults_and_environment),
+        TEST(spellings),
+        TEST(kinds),
+        TEST(mistakes),
+        TEST(effective_options),
+        TEST(finds_commands),
+        TEST(help_text),
+        TEST(completion),
+        TEST(progress_when_piped),
+        TEST(progress_on_a_terminal),
+        TEST(widths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

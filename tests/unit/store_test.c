@@ -24,8 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
-#define SUBMISSION HASH "0"
+#define HASH        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
+#define SUBMISSION  HASH "0"
 #define ENVIRONMENT HASH "e"
 
 static char folder[128], path[192];
@@ -62,8 +62,13 @@ static int64_t begin(struct ae_store *store)
     char json[] = "{\"cpu\":\"x\"}", source[] = "int x;\0y";
     const struct ae_environment environment = {ENVIRONMENT, "a machine", json};
     const struct ae_submission submission = {SUBMISSION, "c", source, sizeof source - 1, 5};
-    const struct ae_run wanted = {.started_ns = 1, .command = "acceleval eval", .options = "{\"jobs\":1}",
-                                  .version = "0.1", .environment = ENVIRONMENT, .bank = "b1", .seeded = false};
+    const struct ae_run wanted = {.started_ns = 1,
+                                  .command = "acceleval eval",
+                                  .options = "{\"jobs\":1}",
+                                  .version = "0.1",
+                                  .environment = ENVIRONMENT,
+                                  .bank = "b1",
+                                  .seeded = false};
     if (ae_store_environment_put(store, &environment, &err) != AE_OK ||
         ae_store_submission_put(store, &submission, &err) != AE_OK ||
         ae_store_run_begin(store, &wanted, &run, &err) != AE_OK)
@@ -74,18 +79,40 @@ static int64_t begin(struct ae_store *store)
 /* A measurement with two trials; sample tells them apart. */
 static void fill(struct ae_measurement *m, const char *entrant, int sample)
 {
-    *m = (struct ae_measurement){
-        .task = ae_tasks[0], .size = AE_MEDIUM, .target = AE_CUDA, .sample = sample, .submission = SUBMISSION,
-        .source_path = "x.cu", .verdict = AE_VIOLATION, .violation = AE_STATE_CARRIED, .detail = "kept a pointer",
-        .compile_ns = 7, .started_ns = 8, .wall_ns = 9, .notes = AE_NOTE_LEAKS, .sandbox = UINT64_MAX, .cores = 4,
-        .seeded = 0, .device_uuid = "GPU-1"};
+    *m = (struct ae_measurement){.task = ae_tasks[0],
+                                 .size = AE_MEDIUM,
+                                 .target = AE_CUDA,
+                                 .sample = sample,
+                                 .submission = SUBMISSION,
+                                 .source_path = "x.cu",
+                                 .verdict = AE_VIOLATION,
+                                 .violation = AE_STATE_CARRIED,
+                                 .detail = "kept a pointer",
+                                 .compile_ns = 7,
+                                 .started_ns = 8,
+                                 .wall_ns = 9,
+                                 .notes = AE_NOTE_LEAKS,
+                                 .sandbox = UINT64_MAX,
+                                 .cores = 4,
+                                 .seeded = 0,
+                                 .device_uuid = "GPU-1"};
     snprintf(m->entrant, sizeof m->entrant, "%s", entrant);
     m->log = strdup("warning: x");
-    const struct ae_trial one = {.kind = AE_TRIAL_TIMED, .group = 1, .family = 2, .instance = 3, .verdict = AE_PASS,
-                                 .call_ns = 10, .return_ns = 9, .reference_ns = 100, .cpu_ns = -1, .sm_mhz = 1980,
-                                 .temperature_c = 40, .disturbed = 1, .max_share = 0.25};
-    const struct ae_trial two = {.kind = AE_TRIAL_LEDGER, .verdict = AE_VIOLATION, .violation = AE_STATE_CARRIED,
-                                 .max_share = NAN};
+    const struct ae_trial one = {.kind = AE_TRIAL_TIMED,
+                                 .group = 1,
+                                 .family = 2,
+                                 .instance = 3,
+                                 .verdict = AE_PASS,
+                                 .call_ns = 10,
+                                 .return_ns = 9,
+                                 .reference_ns = 100,
+                                 .cpu_ns = -1,
+                                 .sm_mhz = 1980,
+                                 .temperature_c = 40,
+                                 .disturbed = 1,
+                                 .max_share = 0.25};
+    const struct ae_trial two = {
+        .kind = AE_TRIAL_LEDGER, .verdict = AE_VIOLATION, .violation = AE_STATE_CARRIED, .max_share = NAN};
     assert_int_equal(ae_measurement_add(m, &one), AE_OK);
     assert_int_equal(ae_measurement_add(m, &two), AE_OK);
 }
@@ -150,11 +177,11 @@ static int check_measurement(void *data, const struct ae_stored *stored)
     assert_string_equal(m->device_uuid, w->device_uuid);
     assert_int_equal(m->trial_count, 2);
     const struct ae_trial *t = &m->trials[0], *v = &w->trials[0];
-    assert_true(t->kind == v->kind && t->group == v->group && t->family == v->family && t->instance == v->instance &&
-                t->verdict == v->verdict && t->violation == v->violation && t->call_ns == v->call_ns &&
-                t->return_ns == v->return_ns && t->reference_ns == v->reference_ns && t->cpu_ns == v->cpu_ns &&
-                t->sm_mhz == v->sm_mhz && t->temperature_c == v->temperature_c && t->disturbed == v->disturbed &&
-                t->max_share == v->max_share);
+    assert_true(t->kind == v->kind && t->group == v->group && t->family == v->family &&
+                t->instance == v->instance && t->verdict == v->verdict && t->violation == v->violation &&
+                t->call_ns == v->call_ns && t->return_ns == v->return_ns && t->reference_ns == v->reference_ns &&
+                t->cpu_ns == v->cpu_ns && t->sm_mhz == v->sm_mhz && t->temperature_c == v->temperature_c &&
+                t->disturbed == v->disturbed && t->max_share == v->max_share);
     assert_int_equal(m->trials[1].violation, AE_STATE_CARRIED);
     assert_true(isnan(m->trials[1].max_share));
     return 42;
@@ -260,8 +287,11 @@ static void exists_for_resume(void **state)
     struct ae_store *store = open_or_fail(AE_STORE_WRITE);
     struct ae_error err = {0};
     const int64_t run = begin(store);
-    struct ae_measurement_key key = {.submission = SUBMISSION, .task = ae_tasks[0]->id,
-                                     .task_version = ae_tasks[0]->version, .size = AE_MEDIUM, .target = AE_CUDA,
+    struct ae_measurement_key key = {.submission = SUBMISSION,
+                                     .task = ae_tasks[0]->id,
+                                     .task_version = ae_tasks[0]->version,
+                                     .size = AE_MEDIUM,
+                                     .target = AE_CUDA,
                                      .options_key = "key"};
     bool there = true;
     int64_t id = -1;
@@ -399,7 +429,8 @@ static void read_only_place(void **state)
         if (ae_store_open(&store, path, AE_STORE_READ, &err) != AE_OK)
             _exit(3);
         int n = 0;
-        if (ae_store_measurements(store, &(struct ae_measurement_filter){0}, count_one, &n, &err) != AE_OK || n != 1)
+        if (ae_store_measurements(store, &(struct ae_measurement_filter){0}, count_one, &n, &err) != AE_OK ||
+            n != 1)
             _exit(4);
         ae_store_close(store);
         if (ae_store_open(&store, path, AE_STORE_WRITE, &err) != AE_E_ENV || !strstr(err.text, "permissions"))
@@ -566,7 +597,8 @@ static void foreign_files_are_refused(void **state)
 {
     (void)state;
     struct ae_error err;
-    assert_int_equal(ae_file_write(path, "hello, this is not a database at all, only some text\n", 52, NULL), AE_OK);
+    assert_int_equal(ae_file_write(path, "hello, this is not a database at all, only some text\n", 52, NULL),
+                     AE_OK);
     assert_int_equal(open_code(&err), AE_E_INPUT);
     assert_non_null(strstr(err.text, "another store"));
     assert_int_equal(unlink(path), 0);
@@ -582,7 +614,8 @@ static void foreign_files_are_refused(void **state)
     /* ours by its number, but without the tables */
     run_sql("PRAGMA user_version = 2");
     struct ae_store *store = open_or_fail(AE_STORE_WRITE);
-    assert_int_not_equal(ae_store_measurements(store, &(struct ae_measurement_filter){0}, count_one, &(int){0}, &err), 0);
+    assert_int_not_equal(
+        ae_store_measurements(store, &(struct ae_measurement_filter){0}, count_one, &(int){0}, &err), 0);
     ae_store_close(store);
 }
 
@@ -590,9 +623,12 @@ static void strange_words_are_reported(void **state)
 {
     (void)state;
     static const char *const changes[] = {
-        "UPDATE measurements SET verdict = 'excellent'",      "UPDATE measurements SET violation = char(27) || '[31m'",
-        "UPDATE measurements SET size = 'huge'",              "UPDATE measurements SET target = 'abacus'",
-        "UPDATE trials SET kind = 'secret'",                  "UPDATE trials SET verdict = ''",
+        "UPDATE measurements SET verdict = 'excellent'",
+        "UPDATE measurements SET violation = char(27) || '[31m'",
+        "UPDATE measurements SET size = 'huge'",
+        "UPDATE measurements SET target = 'abacus'",
+        "UPDATE trials SET kind = 'secret'",
+        "UPDATE trials SET verdict = ''",
         "UPDATE trials SET violation = 'none of your words'",
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {

@@ -23,8 +23,16 @@ static void decodes(void **state)
     assert_int_equal(c, 0x20ac);
     assert_int_equal(ae_utf8_decode("\xf0\x9f\x98\x80", &c), 4);
     assert_int_equal(c, 0x1f600);
-    static const char *const bad[] = {"",         "\x80",         "\xc0\xaf",     "\xc3",        "\xe0\x80\x80",
-                                      "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8\x88\x80\x80", "\xff"};
+    static const char *const bad[] = {"",
+                                      "\x80",
+                                      "\xc0\xaf",
+                                      "\xc3",
+                                      "\xe0\x80\x80",
+                                      "\xe2\x82",
+                                      "\xed\xa0\x80",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf8\x88\x80\x80",
+                                      "\xff"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(ae_utf8_decode(bad[i], &c), 0);
     assert_true(ae_utf8_valid("gr\xc3\xbc\xc3\x9f"));
@@ -43,13 +51,20 @@ static void makes_harmless(void **state)
     (void)state;
     expect("plain", 99, "plain");
     expect("\x1b[31mred\x07\r\n\t", 99, "\\x1b[31mred\\x07\\r\\n\\t");
-    expect("a\xe2\x80\xae""b", 99, "a\\u202eb"); /* right-to-left override */
-    expect("\xc2\x9b""31m", 99, "\\u009b31m");      /* CSI in one character */
+    expect("a\xe2\x80\xae"
+           "b",
+           99, "a\\u202eb"); /* right-to-left override */
+    expect("\xc2\x9b"
+           "31m",
+           99, "\\u009b31m"); /* CSI in one character */
     expect("\xff\xc3", 99, "\\xff\\xc3");
     expect("\xe6\xbc\xa2\xe5\xad\x97", 3, "\xe6\xbc\xa2"); /* wide characters are not cut */
-    expect("abc\n", 4, "abc"); /* nor escapes */
+    expect("abc\n", 4, "abc");                             /* nor escapes */
     char small[4];
-    assert_int_equal(ae_utf8_printable("\xe2\x82\xac""1", small, sizeof small, 99), 1);
+    assert_int_equal(ae_utf8_printable("\xe2\x82\xac"
+                                       "1",
+                                       small, sizeof small, 99),
+                     1);
     assert_string_equal(small, "\xe2\x82\xac");
     assert_int_equal(ae_utf8_columns(0x301), 0);
     assert_int_equal(ae_utf8_columns(0x6f22), 2);

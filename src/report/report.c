@@ -1,0 +1,113 @@
+#include "report/sections.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+static bool listed(const char *const *names, const char *name)
+{
+    for (size_t i = 0; names && names[i]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static int collect_all(struct ae_store *store, const struct ae_report_options *o, struct ae_collection *c,
+                       struct ae_error *err)
+{
+    int r = AE_OK;
+    struct ae_measurement_filter filter = o->filter;
+    if (!o->entrants)
+        r = ae_collect(c, store, &filter, err);
+    for (size_t i = 0; r == AE_OK && o->entrants && o->entrants[i]; i++) {
+        filter.entrant = o->entrants[i];
+        if (i == 0 || !listed((const char *const[]){o->entrants[i - 1], NULL}, o->entrants[i]))
+            r = ae_collect(c, store, &filter, err);
+    }
+    if (r == AE_OK && c->count == 0)
+        return ae_error_set(
+            err, AE_E_NOTFOUND,
+            "nothing has been measured that fits; 'acceleval eval' measures, 'acceleval report' without "
+            "options shows all there is in %s",
+            ae_store_path(store));
+    /* Yardsticks may lie outside of what is to be shown. */
+    if (!o->entrants && !filter.run && !filter.id && !filter.by_target && !filter.entrant)
+        return r;
+    const char *const yardsticks[] = {"parallel", "tuned", o->baseline};
+    c->hiding = true;
+    for (size_t i = 0; r == AE_OK && i < 3; i++) {
+        if (!yardsticks[i] || (i == 2 && listed((const char *const[]){"parallel", "tuned", NULL}, o->baseline)))
+            continue;
+        const struct ae_measurement_filter newest = {.entrant = yardsticks[i],
+                                                     .task = o->filter.task,
+                                                     .environment = o->filter.environment,
+                                                     .sizes = o->filter.sizes,
+                                                     .latest = true};
+        r = ae_collect(c, store, &newest, err);
+    }
+    c->hiding = false;
+    return r;
+}
+
+static int check_baseline(const struct ae_collection *c, const char *baseline, struct ae_error *err)
+{
+    if (!baseline || strcmp(baseline, "reference") == 0 || ae_words_find(&c->entrants, baseline) >= 0)
+        return AE_OK;
+    const char *nearest = "reference";
+    size_t distance = ae_text_distance(nearest, baseline);
+    for (int i = 0; i < c->entrants.count; i++) {
+        const size_t d = ae_text_distance(c->entrants.words[i], baseline);
+        if (d < distance) {
+            distance = d;
+            nearest = c->entrants.words[i];
+        }
+    }
+    return ae_error_set(err, AE_E_USAGE,
+                        "nothing has been measured of the baseline '%.64s'; the nearest is '%.64s'", baseline,
+                        nearest);
+}
+
+static bool build_board(struct ae_builder *b, const struct ae_board *board, unsigned sections)
+{
+    return (!(sections & AE_REPORT_LEADERBOARD) || ae_section_leaderboard(b, board)) &&
+           (!(sections & AE_REPORT_MATRIX) || ae_section_matrix(b, board)) &&
+           (!(sections & AE_REPORT_DETAIL) || ae_section_detail(b, board));
+}
+
+/* Board by board; what could not run comes last, in one table. */
+static void build(struct ae_builder *b)
+{
+    const unsigned sections =
+        b->options->sections ? b->options->sections : AE_REPORT_LEADERBOARD | AE_REPORT_MATRIX | AE_REPORT_NOT_RUN;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t at = 0, next; at < b->collection->count && !b->report->failed; at = next) {
+            struct ae_board board;
+            if (!ae_board_make(&board, b->report, b->collection, at, b->options, &next) ||
+                (board.who_count > 0 &&
+                 !(pass == 0 ? build_board(b, &board, sections) : ae_section_not_run(b, &board))))
+                b->report->failed = true;
+            ae_board_release(&board);
+        }
+    }
+}
+
+int ae_report_build(struct ae_store *store, const struct ae_report_options *options, struct ae_report *ret,
+                    struct ae_error *err)
+{
+    struct ae_collection collection = {.count = 0};
+    ae_report_init(ret);
+    int r = collect_all(store, options, &collection, err);
+    if (r == AE_OK) {
+        ae_collection_finish(&collection);
+        r = check_baseline(&collection, options->baseline, err);
+    }
+    if (r == AE_OK) {
+        struct ae_builder builder = {ret, options, &collection, SIZE_MAX, SIZE_MAX};
+        build(&builder);
+        r = ae_report_check(ret, err);
+    }
+    ae_collection_release(&collection);
+    if (r != AE_OK)
+        ae_report_release(ret);
+    return r;
+}

@@ -1,0 +1,27 @@
+/* What the files that write a report's tables share. For src/report. */
+#ifndef AE_REPORT_SECTIONS_H
+#define AE_REPORT_SECTIONS_H
+
+#include "report/board.h"
+
+/* One walk over the boards: where the tables are being written. */
+struct ae_builder {
+    struct ae_report *report;
+    const struct ae_report_options *options;
+    const struct ae_collection *collection;
+    size_t detail, not_run; /* tables that all boards share; SIZE_MAX: none yet */
+};
+
+/* Each appends the rows of one board; false where memory ran out. */
+bool ae_section_leaderboard(struct ae_builder *builder, const struct ae_board *board);
+bool ae_section_matrix(struct ae_builder *builder, const struct ae_board *board);
+bool ae_section_detail(struct ae_builder *builder, const struct ae_board *board);
+bool ae_section_not_run(struct ae_builder *builder, const struct ae_board *board);
+
+/* For titles: name of the machine and start of its id; "parallel on 16 cores". */
+const char *ae_builder_environment(struct ae_builder *builder, int environment);
+const char *ae_builder_baseline(struct ae_builder *builder, const struct ae_board *board);
+/* Says below the table where the baseline has no time. */
+void ae_builder_note_baseline(struct ae_builder *builder, const struct ae_board *board, size_t table);
+
+#endif
