@@ -128,10 +128,12 @@ static void measure(const char *path, long count, size_t which, const char *base
     int status = -1;
     if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0)
         return;
+    const double cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
     printf(
         "{\"report\": \"%s\", \"baseline\": \"%s\", \"format\": \"%s\", \"measurements\": %ld, \"seconds\": %.2f, "
-        "\"peak_mb\": %ld}\n",
-        reports[which].name, baseline, ae_format_name(format), count, now_s() - start, usage.ru_maxrss / 1024);
+        "\"cpu_seconds\": %.2f, \"peak_mb\": %ld}\n",
+        reports[which].name, baseline, ae_format_name(format), count, now_s() - start, cpu, usage.ru_maxrss / 1024);
     fflush(stdout);
 }
 

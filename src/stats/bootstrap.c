@@ -12,25 +12,26 @@ double ae_strata_mean(const struct ae_stratum *strata, size_t count)
     return sum;
 }
 
-/* Four indices from each output of the generator: the draws are most of the work. */
-struct dice {
-    struct ae_rng rng;
-    uint64_t word;
-    int left;
-};
-
-static size_t roll(struct dice *dice, size_t sides)
+/* The sum of `count` draws with replacement. Four indices from each output of the generator: the draws are most of
+ * the work. */
+static double resample(struct ae_rng *rng, const double *values, size_t count)
 {
-    if (sides > 4096) /* where the bias would become visible */
-        return (size_t)ae_rng_below64(&dice->rng, sides);
-    if (dice->left == 0) {
-        dice->word = ae_rng_u64(&dice->rng);
-        dice->left = 4;
+    double sum = 0;
+    if (count > 4096) { /* where the bias would become visible */
+        for (size_t i = 0; i < count; i++)
+            sum += values[ae_rng_below64(rng, count)];
+        return sum;
     }
-    const size_t index = (size_t)(((dice->word & 0xffff) * sides) >> 16);
-    dice->word >>= 16;
-    dice->left--;
-    return index;
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        const uint64_t word = ae_rng_u64(rng);
+        sum += (values[((word & 0xffff) * count) >> 16] + values[((word >> 16 & 0xffff) * count) >> 16]) +
+               (values[((word >> 32 & 0xffff) * count) >> 16] + values[((word >> 48) * count) >> 16]);
+    }
+    if (i < count)
+        for (uint64_t word = ae_rng_u64(rng); i < count; i++, word >>= 16)
+            sum += values[((word & 0xffff) * count) >> 16];
+    return sum;
 }
 
 /* The k-th smallest (from 0) of values, which are reordered (Hoare's FIND in Wirth's form). */
@@ -98,20 +99,15 @@ struct ae_interval ae_bootstrap(const struct ae_stratum *strata, size_t count, u
     if (count == 1 && strata[0].count < AE_INTERVAL_MIN)
         return range_of(&strata[0]);
 
-    struct dice dice = {.left = 0};
-    ae_rng_seed(&dice.rng, seed, 0);
+    struct ae_rng rng;
+    ae_rng_seed(&rng, seed, 0);
     double means[AE_BOOTSTRAP_RESAMPLES];
     for (size_t b = 0; b < AE_BOOTSTRAP_RESAMPLES; b++) {
         means[b] = fixed;
-        for (size_t k = 0; k < count; k++) {
-            const struct ae_stratum *stratum = &strata[k];
-            if (stratum->count < 2)
-                continue;
-            double sum = 0;
-            for (size_t i = 0; i < stratum->count; i++)
-                sum += stratum->values[roll(&dice, stratum->count)];
-            means[b] += stratum->weight * sum / (double)stratum->count;
-        }
+        for (size_t k = 0; k < count; k++)
+            if (strata[k].count > 1)
+                means[b] +=
+                    strata[k].weight * resample(&rng, strata[k].values, strata[k].count) / (double)strata[k].count;
     }
 
     /* A resample of n values scatters by sqrt((n-1)/n) too little, and its scatter is itself an estimate. */
