@@ -1,4 +1,5 @@
 #include "report/collect.h"
+#include "report/print.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -185,14 +186,11 @@ static void summarise(struct comparing *c)
     for (size_t i = 0; i < c->strata_count; i++)
         c->strata[i].weight /= (double)c->timed;
     if (c->strata_count > 0) {
-        const double ratio = exp(ae_strata_mean(c->strata, c->strata_count));
-        const struct ae_interval interval =
-            ae_interval_exp(ae_bootstrap(c->strata, c->strata_count, AE_BOOTSTRAP_SEED));
-        overall = interval.kind == AE_INTERVAL_NONE
-                      ? ae_report_textf(c->report, "; there A is %.3g times as fast as B", ratio)
-                      : ae_report_textf(c->report, "; there A is %.3g times as fast as B (%s %.3g to %.3g)", ratio,
-                                        interval.kind == AE_INTERVAL_95 ? "95 %:" : "range:", interval.low,
-                                        interval.high);
+        char text[AE_CELL_TEXT_MAX];
+        const struct ae_cell ratio =
+            ae_cell_speedup(exp(ae_strata_mean(c->strata, c->strata_count)),
+                            ae_interval_exp(ae_bootstrap(c->strata, c->strata_count, AE_BOOTSTRAP_SEED)));
+        overall = ae_report_textf(c->report, "; over those A is %s as fast as B", ae_cell_print(&ratio, text));
     }
     c->report->summary = ae_report_textf(
         c->report,

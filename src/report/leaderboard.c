@@ -149,7 +149,10 @@ static size_t leaderboard_columns(struct ae_builder *b, const struct ae_board *b
     static const struct ae_column fixed[] = {
         {.name = "entrant", .kind = AE_CELL_TEXT, .key = true},
         {.name = "target", .kind = AE_CELL_TEXT},
-        {.name = "coverage", .description = "tasks passed, of N that could be judged", .kind = AE_CELL_FRACTION},
+        {.name = "coverage",
+         .description = "tasks passed, of N that could be judged",
+         .kind = AE_CELL_FRACTION,
+         .key = true},
         {.name = "GM",
          .description =
              "geometric mean of the speedup over the passed tasks; [95 % by measurement noise], {range of too few}",

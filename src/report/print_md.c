@@ -15,7 +15,7 @@ static void put_text(const char *text, FILE *out)
             fputs(*p == '<' ? "&lt;" : *p == '>' ? "&gt;" : "&amp;", out);
             continue;
         }
-        if (strchr("\\`*_{}[]#|~$!@:", *p))
+        if (strchr("\\`*_{}[]#|~$!@", *p) || (*p == ':' && p[1] == '/'))
             fputc('\\', out);
         fputc(*p, out);
     }
@@ -28,18 +28,26 @@ static void print_table(const struct ae_table *table, FILE *out)
     put_text(table->title, out);
     fputs("\n\n", out);
     for (size_t c = 0; c < table->column_count; c++) {
+        if (table->columns[c].extra)
+            continue;
         fputs("| ", out);
         put_text(ae_column_title(&table->columns[c], title, sizeof title), out);
         fputc(' ', out);
     }
     fputs("|\n", out);
     for (size_t c = 0; c < table->column_count; c++)
-        fputs(ae_column_is_numeric(&table->columns[c]) ? "| ---: " : "| --- ", out);
+        if (!table->columns[c].extra)
+            fputs(ae_column_is_numeric(&table->columns[c]) ? "| ---: " : "| --- ", out);
     fputs("|\n", out);
-    for (size_t i = 0; i < table->row_count * table->column_count; i++) {
-        fputs("| ", out);
-        put_text(ae_cell_print(&table->cells[i], buffer), out);
-        fputs((i + 1) % table->column_count ? " " : " |\n", out);
+    for (size_t row = 0; row < table->row_count; row++) {
+        for (size_t c = 0; c < table->column_count; c++) {
+            if (table->columns[c].extra)
+                continue;
+            fputs("| ", out);
+            put_text(ae_cell_print(&table->cells[row * table->column_count + c], buffer), out);
+            fputc(' ', out);
+        }
+        fputs("|\n", out);
     }
     for (size_t i = 0; i < table->note_count; i++) {
         fputc('\n', out);
@@ -48,7 +56,7 @@ static void print_table(const struct ae_table *table, FILE *out)
     }
     bool first = true;
     for (size_t c = 0; c < table->column_count; c++) {
-        if (!table->columns[c].description[0])
+        if (table->columns[c].extra || !table->columns[c].description[0])
             continue;
         fputs(first ? "\n- " : "- ", out);
         first = false;

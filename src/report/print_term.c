@@ -7,22 +7,33 @@
 #include <string.h>
 
 #define GAP      2    /* columns between two of the table */
-#define CELL_MAX 60   /* columns of a cell; the rest of a long text is in the other formats */
+#define CELL_MAX 80   /* columns of a cell; the rest of a long text is in the other formats */
 #define TEXT_MAX 1024 /* bytes of a cell once it is printable */
 
 static const char bold[] = "\x1b[1m", dim[] = "\x1b[2m", red[] = "\x1b[31m", green[] = "\x1b[32m",
                   plain[] = "\x1b[0m";
 
+/* What does not fit ends in dots. */
+static size_t printable(const char *raw, char text[TEXT_MAX])
+{
+    size_t columns = ae_utf8_printable(raw, text, TEXT_MAX, CELL_MAX + 1);
+    if (columns > CELL_MAX) {
+        columns = ae_utf8_printable(raw, text, TEXT_MAX - 3, CELL_MAX - 3) + 3;
+        memcpy(text + strlen(text), "...", 4);
+    }
+    return columns;
+}
+
 static size_t printable_cell(const struct ae_cell *cell, char text[TEXT_MAX])
 {
     char buffer[AE_CELL_TEXT_MAX];
-    return ae_utf8_printable(ae_cell_print(cell, buffer), text, TEXT_MAX, CELL_MAX);
+    return printable(ae_cell_print(cell, buffer), text);
 }
 
 static size_t printable_title(const struct ae_column *column, char text[TEXT_MAX])
 {
     char buffer[TEXT_MAX];
-    return ae_utf8_printable(ae_column_title(column, buffer, sizeof buffer), text, TEXT_MAX, CELL_MAX);
+    return printable(ae_column_title(column, buffer, sizeof buffer), text);
 }
 
 /* Sentences may be longer than a line, but hold nothing harmful either. */
@@ -33,17 +44,17 @@ static void put_text(const char *text, FILE *out)
     fputs(shown, out);
 }
 
-static void put_padded(const char *text, size_t columns, size_t width, bool right, bool last, FILE *out)
+/* Blanks are owed until something follows, so that no line ends in them. */
+static void put_padded(const char *text, size_t columns, size_t width, bool right, const char *paint, size_t *owed,
+                       FILE *out)
 {
-    const int space = (int)(width - columns);
-    if (right)
-        fprintf(out, "%*s%s", space, "", text);
-    else if (last)
-        fputs(text, out); /* no blanks at the end of a line */
-    else
-        fprintf(out, "%s%*s", text, space, "");
-    if (!last)
-        fprintf(out, "%*s", GAP, "");
+    const size_t space = width - columns;
+    *owed += right ? space : 0;
+    if (*text) {
+        fprintf(out, "%*s%s%s%s", (int)*owed, "", paint ? paint : "", text, paint ? plain : "");
+        *owed = 0;
+    }
+    *owed += (right ? 0 : space) + GAP + (*text ? 0 : columns);
 }
 
 static const char *colour_of(const struct ae_cell *cell)
@@ -60,25 +71,20 @@ static void print_block(const struct ae_table *table, const size_t *widths, cons
                         bool colour, FILE *out)
 {
     char text[TEXT_MAX];
-    if (colour)
-        fputs(bold, out);
+    size_t owed = 0;
     for (size_t i = 0; i < shown_count; i++) {
         const struct ae_column *column = &table->columns[shown[i]];
         const size_t columns = printable_title(column, text);
-        put_padded(text, columns, widths[shown[i]], ae_column_is_numeric(column), i + 1 == shown_count, out);
+        put_padded(text, columns, widths[shown[i]], ae_column_is_numeric(column), colour ? bold : NULL, &owed, out);
     }
-    fprintf(out, "%s\n", colour ? plain : "");
+    fputc('\n', out);
     for (size_t row = 0; row < table->row_count; row++) {
+        owed = 0;
         for (size_t i = 0; i < shown_count; i++) {
             const struct ae_cell *cell = &table->cells[row * table->column_count + shown[i]];
-            const char *paint = colour ? colour_of(cell) : NULL;
             const size_t columns = printable_cell(cell, text);
-            if (paint)
-                fputs(paint, out);
             put_padded(text, columns, widths[shown[i]], ae_column_is_numeric(&table->columns[shown[i]]),
-                       i + 1 == shown_count, out);
-            if (paint)
-                fputs(plain, out);
+                       colour ? colour_of(cell) : NULL, &owed, out);
         }
         fputc('\n', out);
     }
@@ -98,7 +104,7 @@ static void print_columns(const struct ae_table *table, const size_t *widths, si
     size_t count = keys, used = keys_width;
     bool first = true;
     for (size_t c = 0; c < table->column_count; c++) {
-        if (table->columns[c].key)
+        if (table->columns[c].key || table->columns[c].extra)
             continue;
         if (width > 0 && count > keys && used + widths[c] > (size_t)width) {
             if (!first)
@@ -121,7 +127,7 @@ static void print_legend(const struct ae_table *table, bool colour, FILE *out)
     size_t width = 0;
     char text[TEXT_MAX];
     for (size_t c = 0; c < table->column_count; c++)
-        if (table->columns[c].description[0]) {
+        if (!table->columns[c].extra && table->columns[c].description[0]) {
             const size_t columns = ae_utf8_printable(table->columns[c].name, text, sizeof text, CELL_MAX);
             width = columns > width ? columns : width;
         }
@@ -130,7 +136,7 @@ static void print_legend(const struct ae_table *table, bool colour, FILE *out)
     fprintf(out, "\n%s", colour ? dim : "");
     for (size_t c = 0; c < table->column_count; c++) {
         const struct ae_column *column = &table->columns[c];
-        if (!column->description[0])
+        if (column->extra || !column->description[0])
             continue;
         const size_t columns = ae_utf8_printable(column->name, text, sizeof text, CELL_MAX);
         fprintf(out, "  %s%*s  ", text, (int)(width - columns), "");

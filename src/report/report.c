@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-static bool listed(const char *const *names, const char *name)
+/* Is name one of the first `count`? */
+static bool listed(const char *const *names, size_t count, const char *name)
 {
-    for (size_t i = 0; names && names[i]; i++)
+    for (size_t i = 0; i < count; i++)
         if (strcmp(names[i], name) == 0)
             return true;
     return false;
@@ -21,7 +22,7 @@ static int collect_all(struct ae_store *store, const struct ae_report_options *o
         r = ae_collect(c, store, &filter, err);
     for (size_t i = 0; r == AE_OK && o->entrants && o->entrants[i]; i++) {
         filter.entrant = o->entrants[i];
-        if (i == 0 || !listed((const char *const[]){o->entrants[i - 1], NULL}, o->entrants[i]))
+        if (!listed(o->entrants, i, o->entrants[i]))
             r = ae_collect(c, store, &filter, err);
     }
     if (r == AE_OK && c->count == 0)
@@ -36,7 +37,7 @@ static int collect_all(struct ae_store *store, const struct ae_report_options *o
     const char *const yardsticks[] = {"parallel", "tuned", o->baseline};
     c->hiding = true;
     for (size_t i = 0; r == AE_OK && i < 3; i++) {
-        if (!yardsticks[i] || (i == 2 && listed((const char *const[]){"parallel", "tuned", NULL}, o->baseline)))
+        if (!yardsticks[i] || listed(yardsticks, i, yardsticks[i]))
             continue;
         const struct ae_measurement_filter newest = {.entrant = yardsticks[i],
                                                      .task = o->filter.task,

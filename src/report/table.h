@@ -35,7 +35,8 @@ struct ae_column {
     const char *description; /* one line, printed as a legend; "" where the name says it */
     enum ae_cell_kind kind;  /* alignment, and the CSV columns: some kinds take several */
     bool interval;           /* cells may carry one: CSV gets NAME_low and NAME_high too */
-    bool key;                /* names the row: repeated where a terminal is too narrow for the table */
+    bool key;   /* names the row, or must stand beside its numbers: repeated where a terminal is too narrow */
+    bool extra; /* for machines: left out of terminal and Markdown */
 };
 
 struct ae_arena;

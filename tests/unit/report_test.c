@@ -385,7 +385,7 @@ static void comparison(void **state)
     assert_string_equal(cell_of(&report.tables[0], "gamma", "A_is")->text, "only B passes");
     assert_non_null(strstr(report.summary,
                            "A (a) is faster than B (c) on 0, slower on 1, the same on 1, unclear on 0 of "
-                           "the 2 that both pass; there A is 0.709 times as fast as B (95 %: "));
+                           "the 2 that both pass; over those A is 0.709x [0.7"));
     ae_report_release(&report);
     assert_int_equal(ae_compare_build(store, &a, &b, &all, &report, &err), AE_OK);
     assert_string_equal(cell_of(&report.tables[0], "alpha", "A_is")->text, "faster");
@@ -465,7 +465,7 @@ static void formats(void **state)
            "who            time (ms)  share   of          span   n    out\n"
            "a,\"b\"  2.00 [1.50, 2.50]  25.0%  1/4  {1.00, 3.00}  12   123x\n"
            "=1+1                   -      -  0/0             -   -  crash\n"
-           "                                                             \n"
+           "\n"
            "\nA note.\n\n  time  wall\n\nIn short.\n");
     expect(
         &report, AE_FORMAT_CSV,
@@ -513,7 +513,7 @@ static void narrow_terminal(void **state)
     make_simple(&report);
     char *text = print(&report, AE_FORMAT_TERM, true, 40);
     assert_non_null(strstr(text, "\x1b[31mcrash\x1b[0m"));
-    assert_non_null(strstr(text, "\x1b[32m 123x\x1b[0m"));
+    assert_non_null(strstr(text, "\x1b[32m123x\x1b[0m"));
     free(text);
     text = print(&report, AE_FORMAT_TERM, false, 40);
     size_t blocks = 0;
@@ -562,8 +562,7 @@ static void hostile_names(void **state)
         "[x](http://y)",
         "\xff\xfe",
         "\xe2\x80\xaegnp.exe",
-        "\xc2\x9b"
-        "31m",
+        "\xc2\x9b[31m", /* CSI in one character */
         "`code`",
         "task",
         "coverage",
