@@ -275,10 +275,11 @@ static void keep_log(struct job *job, const struct ae_proc_result *end)
         job->result->log = log;
     }
     /* Temporary names of the assembler are meaningless enough without the folder. */
-    char *log = job->result->log;
-    const size_t folder = strlen(job->scratch);
-    for (char *at = log; at && (at = strstr(at, job->scratch));)
-        memmove(at, at + folder + (at[folder] == '/'), strlen(at + folder + (at[folder] == '/')) + 1);
+    for (char *at = job->result->log ? strstr(job->result->log, job->scratch) : NULL; at; at = strstr(at, job->scratch)) {
+        const char *rest = at + strlen(job->scratch);
+        rest += *rest == '/';
+        memmove(at, rest, strlen(rest) + 1);
+    }
 }
 
 /* The first line that says what is wrong, else the first line at all. */
@@ -330,9 +331,12 @@ __attribute__((format(printf, 2, 3))) static void text_add(struct text *text, co
     if (n >= 0 && text->used + (size_t)n + 1 > text->room && !text->failed) {
         const size_t room = 2 * (text->used + (size_t)n + 1);
         char *data = realloc(text->data, room);
-        text->failed = !data;
-        text->data = data ? data : text->data;
-        text->room = data ? room : text->room;
+        if (data) {
+            text->data = data;
+            text->room = room;
+        } else {
+            text->failed = true;
+        }
     }
     if (n >= 0 && !text->failed)
         text->used += (size_t)vsnprintf(text->data + text->used, text->room - text->used, format, again);
@@ -488,15 +492,14 @@ static int make_scratch(struct job *job, struct ae_error *err)
 static int make_ruleset(const struct job *job, int *ret_fd, struct ae_error *err)
 {
     enum { tool = AE_LANDLOCK_READ | AE_LANDLOCK_LIST | AE_LANDLOCK_EXECUTE };
-    struct ae_landlock_rule list[32] = {
+    struct ae_landlock_rule list[4 + AE_TOOLCHAIN_READABLE] = {
         {job->scratch, AE_LANDLOCK_READ | AE_LANDLOCK_LIST | AE_LANDLOCK_WRITE | AE_LANDLOCK_MAKE, false},
         {"/dev/null", AE_LANDLOCK_READ | AE_LANDLOCK_WRITE, false},
         {"/dev/urandom", AE_LANDLOCK_READ, true},
         {"/etc/ld.so.cache", AE_LANDLOCK_READ, true},
     };
     size_t count = 4;
-    const size_t readable = sizeof job->toolchain->readable / sizeof *job->toolchain->readable;
-    for (size_t i = 0; i < readable && job->toolchain->readable[i][0]; i++)
+    for (size_t i = 0; i < AE_TOOLCHAIN_READABLE && job->toolchain->readable[i][0]; i++)
         list[count++] = (struct ae_landlock_rule){job->toolchain->readable[i], tool, true};
     return ae_landlock_make(list, count, AE_LANDLOCK_NET | AE_LANDLOCK_SCOPE, ret_fd, err);
 }

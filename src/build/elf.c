@@ -49,8 +49,7 @@ static const struct owner {
     {"the CUDA runtime", NULL, (const char *const[]){"cuda?", "__cuda", "__fatbin", NULL}},
     {"the CUDA driver", NULL, (const char *const[]){"cu?", "nvml?", "cupti?", NULL}},
     {"the CUDA toolkit's libraries", NULL,
-     (const char *const[]){"cublas", "cusparse", "cusolver", "cufft", "curand?", "nvrtc?", "nvJitLink", "cudnn?", "nccl?",
-                           "nvtx?", NULL}},
+     (const char *const[]){"cublas", "cusparse", "cusolver", "cufft", "curand?", "nvrtc?", "nvJitLink", "cudnn?", "nccl?", NULL}},
     {"the loader", (const char *const[]){"_init", "_fini", "__dso_handle", "_GLOBAL_OFFSET_TABLE_", "__tls_get_addr", NULL},
      NULL},
 };

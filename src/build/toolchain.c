@@ -131,8 +131,7 @@ static void add_readable(struct ae_toolchain *toolchain, const char *folder, siz
     path[size] = 0;
     if (!realpath(path, real) || strcmp(real, "/") == 0)
         return;
-    const size_t room = sizeof toolchain->readable / sizeof *toolchain->readable;
-    for (size_t i = 0; i < room; i++) {
+    for (size_t i = 0; i < AE_TOOLCHAIN_READABLE; i++) {
         char *kept = toolchain->readable[i];
         const size_t n = strlen(kept);
         if (n > 0 && strncmp(real, kept, n) == 0 && (real[n] == '/' || real[n] == 0))

@@ -14,6 +14,8 @@ enum ae_tool {
     AE_TOOL_COUNT
 };
 
+#define AE_TOOLCHAIN_READABLE 16
+
 struct ae_toolchain {
     struct ae_tool_info {
         char path[4096];    /* absolute, symbolic links resolved in its folder; "": not found */
@@ -25,7 +27,8 @@ struct ae_toolchain {
     char cuda_root[4096];     /* folder of the toolkit; "" without nvcc */
     char cuda_lib[4096];      /* its library folder */
     int cuda_major;           /* 12, 13; 0 without nvcc */
-    char readable[16][4096];  /* folders that compilers read, "" from the first unused on */
+    /* Folders that compilers read, "" from the first unused on. */
+    char readable[AE_TOOLCHAIN_READABLE][4096];
 };
 
 /* Looks along PATH, then for nvcc in $CUDA_HOME/bin, $CUDA_PATH/bin and /usr/local/cuda/bin. A compiler that is missing

@@ -51,10 +51,8 @@ static int default_root(char *root, size_t size, struct ae_error *err)
 
 int ae_cache_open(struct ae_cache **ret, const char *root, struct ae_error *err)
 {
-    ae_autofree struct ae_cache *cache = malloc(sizeof *cache);
+    struct ae_cache made;
     char name[AE_CACHE_PATH];
-    if (!cache)
-        return ae_error_set(err, AE_E_NOMEM, "no memory to open the cache");
     if (root && strlen(root) >= sizeof name / 2)
         return ae_error_set(err, AE_E_USAGE, "the path of the cache is too long");
     if (root)
@@ -63,17 +61,20 @@ int ae_cache_open(struct ae_cache **ret, const char *root, struct ae_error *err)
         return err ? err->code : AE_E_ENV;
     (void)ae_folder_make(name, NULL); /* where it cannot be made, putting says so */
     char *real = realpath(name, NULL); /* entries are named to other processes */
-    snprintf(cache->root, sizeof cache->root, "%s", real ? real : name);
+    snprintf(made.root, sizeof made.root, "%s", real ? real : name);
     free(real);
     struct stat st;
     /* Its objects are loaded and run. */
-    if (stat(cache->root, &st) == 0 && ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022)))
+    if (stat(made.root, &st) == 0 && ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022)))
         return ae_error_set(err, AE_E_ENV,
                             "the cache %s belongs to or can be written by others; run chmod go-w on it, or set "
                             "ACCELEVAL_CACHE to a folder of your own",
-                            cache->root);
+                            made.root);
+    struct ae_cache *cache = malloc(sizeof *cache);
+    if (!cache)
+        return ae_error_set(err, AE_E_NOMEM, "no memory to open the cache");
+    *cache = made;
     *ret = cache;
-    cache = NULL; /* the caller's now */
     return AE_OK;
 }
 
@@ -408,10 +409,11 @@ static int collect(const struct ae_cache_stat *stat, void *context)
         files->list = list;
         files->room = room;
     }
-    char *path = strdup(stat->path);
-    if (!path)
+    struct file *file = &files->list[files->count];
+    *file = (struct file){strdup(stat->path), stat->size, stat->used_ns};
+    if (!file->path)
         return AE_E_NOMEM;
-    files->list[files->count++] = (struct file){path, stat->size, stat->used_ns};
+    files->count++;
     return 0;
 }
 

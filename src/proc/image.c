@@ -14,12 +14,13 @@
 
 __asm__(".section .rodata\n"
         ".balign 16\n"
-        ".globl ae_init_image\n"
+        ".globl ae_init_image, ae_init_image_size\n"
         "ae_init_image:\n"
         ".incbin \"" AE_INIT_FILE "\"\n"
-        ".globl ae_init_image_end\n"
         "ae_init_image_end:\n"
-        ".byte 0\n"
+        ".balign 8\n"
+        "ae_init_image_size:\n"
+        ".quad ae_init_image_end - ae_init_image\n"
         ".previous\n");
 
 #ifndef MFD_EXEC
@@ -32,7 +33,7 @@ static int image_fd = -1;
 /* A sealed memory file; where the system forbids executing those, a file without a name. */
 static int make_image(void)
 {
-    const size_t size = (size_t)(ae_init_image_end - ae_init_image);
+    const size_t size = (size_t)ae_init_image_size;
     int fd = memfd_create("ae-init", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
     if (fd < 0)
         fd = memfd_create("ae-init", MFD_CLOEXEC | MFD_ALLOW_SEALING); /* a kernel before 6.3 */

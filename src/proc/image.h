@@ -4,7 +4,10 @@
 
 #include "base/error.h"
 
-extern const unsigned char ae_init_image[], ae_init_image_end[];
+#include <stdint.h>
+
+extern const unsigned char ae_init_image[];
+extern const uint64_t ae_init_image_size;
 
 /* Path under which the supervisor can be executed for as long as this process lives. */
 int ae_init_path(char path[64], struct ae_error *err);
