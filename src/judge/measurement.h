@@ -52,6 +52,7 @@ struct ae_trial {
 #define AE_NOTE_FRESH_SLOW  (1u << 2) /* the first call after a load takes much longer than the later ones */
 #define AE_NOTE_HOST_SHARE  (1u << 3) /* host threads dominate the call of a cuda submission */
 #define AE_NOTE_FEW_TRIALS  (1u << 4) /* the noise target was not reached within the bank */
+#define AE_NOTE_NO_LEDGER   (1u << 5) /* allocations could not be counted: CUPTI is missing */
 
 struct ae_measurement {
     const struct ae_task *task;

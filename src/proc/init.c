@@ -309,6 +309,14 @@ __attribute__((noreturn)) static void become_program(int status, int out, int er
         stop(status, AE_WIRE_CWD);
     if ((wants(AE_PROC_NO_NEW_PRIVS) || wants(AE_PROC_LANDLOCK)) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
         layers |= AE_PROC_NO_NEW_PRIVS;
+    if (wants(AE_PROC_LANDLOCK) && order->landlock_fd >= 0 && order->proc_access && (layers & AE_PROC_PRIVATE_PROC)) {
+        struct __attribute__((packed)) {
+            uint64_t allowed;
+            int32_t parent_fd;
+        } beneath = {order->proc_access, open("/proc", O_PATH | O_CLOEXEC)};
+        (void)syscall(445, order->landlock_fd, 1, &beneath, 0); /* landlock_add_rule, PATH_BENEATH */
+        (void)close(beneath.parent_fd);
+    }
     /* 446: landlock_restrict_self, on every architecture. */
     if (wants(AE_PROC_LANDLOCK) && order->landlock_fd >= 0 && syscall(446, order->landlock_fd, 0) == 0)
         layers |= AE_PROC_LANDLOCK;

@@ -124,6 +124,7 @@ static int make_block(const struct ae_proc_spec *spec, struct ae_wire_block **re
         .landlock_fd = (spec->layers & AE_PROC_LANDLOCK) ? spec->landlock_fd : -1,
         .layers = spec->layers | spec->required,
         .required = spec->required,
+        .proc_access = spec->proc_access,
         .tmpfs_bytes = spec->tmpfs_bytes ? spec->tmpfs_bytes : (uint64_t)64 << 20,
         .deadline_ns = spec->timeout_ns > 0 ? ae_deadline_in(spec->timeout_ns) : AE_NEVER,
         .log_bytes = log_bytes,

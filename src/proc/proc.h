@@ -71,6 +71,8 @@ struct ae_proc_spec {
     uint64_t layers;          /* asked for, enum ae_proc_layer */
     uint64_t required;        /* of these, without which the start fails with AE_E_ENV */
     int landlock_fd;          /* with AE_PROC_LANDLOCK: a ruleset made by sandbox/landlock.h; stays the caller's */
+    uint64_t proc_access;     /* with AE_PROC_LANDLOCK and AE_PROC_PRIVATE_PROC: what ae_landlock_access() gives; added to
+                               * the ruleset for the new /proc, which no rule made beforehand can name */
     const char *const *tmpfs; /* with AE_PROC_PRIVATE_TMP: folders to cover, NULL-terminated */
     uint64_t tmpfs_bytes;     /* size of each; 0: 64 MiB */
 

@@ -26,6 +26,7 @@ struct ae_wire_block {
     } limits[AE_WIRE_LIMITS];
     cpu_set_t affinity;
     uint64_t layers, required, tmpfs_bytes;
+    uint64_t proc_access; /* Landlock rights, in the kernel's bits, below a private /proc */
     int64_t deadline_ns; /* of CLOCK_MONOTONIC; INT64_MAX: none */
     uint64_t log_bytes, log_max;
     uint64_t log_total[2]; /* written by the supervisor: bytes of each stream so far */

@@ -65,6 +65,26 @@ int ae_landlock_abi(void)
     return abi > 0 ? (int)abi : 0;
 }
 
+static uint64_t handled_by(int abi)
+{
+    return FS_ABI_1 | (abi >= 2 ? FS_REFER : 0) | (abi >= 3 ? FS_TRUNCATE : 0) | (abi >= 5 ? FS_IOCTL_DEV : 0);
+}
+
+static uint64_t meaning_of(unsigned rights)
+{
+    uint64_t access = 0;
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (rights & meanings[i].right)
+            access |= meanings[i].access;
+    return access;
+}
+
+uint64_t ae_landlock_access(unsigned rights)
+{
+    const int abi = ae_landlock_abi();
+    return abi ? meaning_of(rights) & handled_by(abi) : 0;
+}
+
 static int add_rule(int ruleset, const struct ae_landlock_rule *rule, uint64_t handled, struct ae_error *err)
 {
     ae_autoclose int fd = open(rule->path, O_PATH | O_CLOEXEC);
@@ -75,11 +95,7 @@ static int add_rule(int ruleset, const struct ae_landlock_rule *rule, uint64_t h
         return ae_error_errno(err, errno == ENOENT ? AE_E_NOTFOUND : AE_E_ENV, errno,
                               "the sandbox cannot grant access to %s", rule->path);
     }
-    struct path_beneath beneath = {.parent_fd = fd};
-    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
-        if (rule->rights & meanings[i].right)
-            beneath.allowed |= meanings[i].access;
-    beneath.allowed &= handled;
+    struct path_beneath beneath = {.allowed = meaning_of(rule->rights) & handled, .parent_fd = fd};
     if (!S_ISDIR(st.st_mode))
         beneath.allowed &= FS_OF_FILES;
     if (beneath.allowed && syscall(SYS_add_rule, ruleset, RULE_PATH_BENEATH, &beneath, 0) != 0)
@@ -94,7 +110,7 @@ int ae_landlock_make(const struct ae_landlock_rule *rules, size_t count, unsigne
     if (abi == 0)
         return ae_error_set(err, AE_E_ENV, "this kernel offers no Landlock (Linux 5.13 or later, switched on)");
     const struct ruleset attr = {
-        .fs = FS_ABI_1 | (abi >= 2 ? FS_REFER : 0) | (abi >= 3 ? FS_TRUNCATE : 0) | (abi >= 5 ? FS_IOCTL_DEV : 0),
+        .fs = handled_by(abi),
         .net = (beside & AE_LANDLOCK_NET) ? NET_ALL : 0,
         .scoped = (beside & AE_LANDLOCK_SCOPE) ? SCOPE_ALL : 0,
     };

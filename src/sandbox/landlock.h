@@ -34,6 +34,9 @@ struct ae_landlock_rule {
 /* ABI version of the running kernel; 0: no Landlock (old kernel, or switched off). */
 int ae_landlock_abi(void);
 
+/* A mask of rights in the bits of the running kernel, as far as it knows them, for a folder. */
+uint64_t ae_landlock_access(unsigned rights);
+
 /* A ruleset as a close-on-exec descriptor in *ret_fd. AE_E_ENV without Landlock; AE_E_NOTFOUND names a missing path.
  * A kernel older than ABI 7 refuses less (truncate from 3 on, ioctl from 5 on): what it does not know stays allowed. */
 int ae_landlock_make(const struct ae_landlock_rule *rules, size_t count, unsigned beside, int *ret_fd,

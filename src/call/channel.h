@@ -1,0 +1,96 @@
+/* The memory that the evaluating process and acceleval-worker share, and the commands that pass through it.
+ *
+ * There are three sealed memfds. `orders` is written by the parent and read-only for the worker (F_SEAL_FUTURE_WRITE
+ * after the parent has mapped it): the doorbell cannot be tampered with. `answers` is written by the worker: the
+ * parent believes nothing in it but the two rings, and those only as "go and look". `data` holds the arguments.
+ *
+ * When the worker is ready it stores AE_READY in `done`. A command is written into orders, then the doorbell gets the
+ * next sequence number; the worker answers by storing that number in `done` (and, for a call, in `returned` first). */
+#ifndef AE_CALL_CHANNEL_H
+#define AE_CALL_CHANNEL_H
+
+#include "call/call.h"
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define AE_PAGE       ((size_t)4096)
+#define AE_HUGE_PAGE  ((size_t)2 << 20)
+/* Guard on either side of each argument: longer than a stride that skips a page. */
+#define AE_GUARD      ((size_t)64 << 10)
+#define AE_WORKER_TEXT 512
+#define AE_READY       1u
+
+/* Descriptors that the worker finds open. */
+enum ae_worker_fd {
+    AE_FD_ORDERS = 3,
+    AE_FD_ANSWERS = 4,
+    AE_FD_DATA = 5,
+    AE_FD_OBJECT = 6, /* sealed memfd that holds the shared object */
+};
+
+enum ae_order {
+    AE_ORDER_NONE,
+    AE_ORDER_LOAD,   /* dlopen the object, find solution_compute */
+    AE_ORDER_UNLOAD, /* dlclose, and see that it went */
+    AE_ORDER_MAP,    /* map the arguments of the next call at their addresses, populated */
+    AE_ORDER_ARM,    /* the call comes within a millisecond: clocks up, wait without sleeping */
+    AE_ORDER_CALL,
+    AE_ORDER_EXIT,
+};
+
+enum ae_worker_result {
+    AE_WORKER_OK,
+    AE_WORKER_LOAD_FAILED,   /* text: what the loader says */
+    AE_WORKER_NO_SYMBOL,
+    AE_WORKER_STILL_LOADED,  /* the object could not be unloaded */
+    AE_WORKER_NO_MEMORY,
+    AE_WORKER_DEVICE_ERROR,  /* text: the CUDA error; code: its number */
+    AE_WORKER_NO_DEVICE,
+    AE_WORKER_NO_LEDGER,     /* CUPTI is missing */
+    AE_WORKER_OUT_OF_MEMORY, /* of the device */
+    AE_WORKER_INTERNAL,
+};
+
+struct ae_channel_arg {
+    int32_t type;             /* enum ae_type */
+    int32_t pointer;
+    union ae_scalar scalar;
+    uint64_t region_offset;   /* in data; whole pages that belong to this argument alone */
+    uint64_t region_bytes;
+    uint64_t start;           /* of the array in its region; a multiple of 256 */
+    uint64_t bytes;
+    uint64_t address;         /* wished for the region; the worker takes another where it is taken */
+};
+
+/* Allocations alive when a call has returned, and launches during it. */
+struct ae_ledger {
+    int64_t device, pinned, registered, pools, contexts;
+    int64_t launches;
+};
+
+struct ae_orders {
+    alignas(64) _Atomic uint32_t doorbell;
+    alignas(64) int32_t command; /* enum ae_order */
+    int32_t target;              /* enum ae_target: 0 cpu, 1 cuda */
+    int32_t spin;                /* both sides may spin: each has a core of its own */
+    int32_t device;              /* ordinal for a cuda target */
+    int32_t ledger;              /* count allocations under CUPTI's callbacks: never in a process that is timed */
+    int32_t clock_ramp_ms;       /* device kept busy for so long before a call is armed */
+    int32_t arg_count;
+    struct ae_channel_arg args[AE_ARGS_MAX];
+};
+
+struct ae_answers {
+    alignas(64) _Atomic uint32_t returned;
+    alignas(64) _Atomic uint32_t done;
+    alignas(64) int32_t result; /* enum ae_worker_result */
+    int32_t code;
+    int32_t allocation_refused; /* a malloc of the submission got nothing: the crash that follows is its echo */
+    struct ae_ledger ledger;    /* after the last call, where orders->ledger */
+    uint64_t free_memory;       /* of the device, after LOAD (as it was before) and after UNLOAD */
+    char text[AE_WORKER_TEXT];
+};
+
+#endif

@@ -1,0 +1,126 @@
+#include "cli/cli.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ae_cli_fail(const struct ae_error *err)
+{
+    ae_autofree char *text = ae_cli_printable(err->text);
+    fprintf(stderr, "acceleval: %s\n", text ? text : "no memory");
+    switch (err->code) {
+    case AE_E_USAGE:
+    case AE_E_INPUT:
+    case AE_E_NOTFOUND:
+        return AE_EXIT_USAGE;
+    case AE_E_ENV:
+    case AE_E_IO:
+    case AE_E_NOMEM:
+    case AE_E_TIMEOUT:
+        return AE_EXIT_ENVIRONMENT;
+    default:
+        return AE_EXIT_INTERNAL;
+    }
+}
+
+int ae_cli_parse(const struct ae_command *self, int argc, char **argv, void *values, struct ae_list *ret_rest)
+{
+    struct ae_error err = {0};
+    const int rc = ae_options_parse(self, argc, argv, values, ret_rest, &err);
+    if (rc == AE_OPTIONS_HELP) {
+        ae_command_help(self, "acceleval", ae_terminal_width(stdout), stdout);
+        return AE_EXIT_OK;
+    }
+    if (rc != AE_OK) {
+        ae_cli_fail(&err);
+        fprintf(stderr, "'acceleval %s --help' lists the options\n", self->name);
+        return AE_EXIT_USAGE;
+    }
+    return -1;
+}
+
+static void show_progress(void *data, const char *text)
+{
+    ae_progress_show(data, "%s", text);
+}
+
+int ae_cli_context(struct ae_context *ret, struct ae_progress *progress, struct ae_error *err)
+{
+    ae_progress_init(progress, stderr);
+    const int rc = ae_context_open(ret, err);
+    ret->progress = show_progress;
+    ret->progress_data = progress;
+    return rc;
+}
+
+static char *command_line(int argc, char **argv)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    fputs("acceleval", out);
+    for (int i = 0; i < argc; i++)
+        fprintf(out, " %s", argv[i]);
+    fclose(out);
+    return text;
+}
+
+int ae_cli_begin_run(struct ae_context *context, struct ae_store *store, int argc, char **argv,
+                     const char *options_json, int64_t *ret_run, struct ae_error *err)
+{
+    struct ae_environment environment = {0};
+    char bank[17];
+    ae_autofree char *command = command_line(argc, argv);
+    ae_autofree char *json = ae_context_environment(context);
+    if (!command || !json)
+        return ae_error_set(err, AE_E_NOMEM, "no memory to describe this machine");
+    environment.json = json;
+    snprintf(environment.name, sizeof environment.name, "%.60s x%d", context->host.cpu, context->host.core_count);
+    int rc = ae_sha256(json, strlen(json), environment.id, err);
+    if (rc == AE_OK)
+        rc = ae_store_environment_put(store, &environment, err);
+    ae_bank_name(&context->bank, bank);
+    const struct ae_run run = {
+        .started_ns = ae_wall_ns(),
+        .command = command,
+        .options = options_json ? options_json : "{}",
+        .version = AE_VERSION,
+        .environment = environment.id,
+        .bank = bank,
+        .seeded = context->bank.seeded,
+    };
+    if (rc == AE_OK)
+        rc = ae_store_run_begin(store, &run, ret_run, err);
+    return rc;
+}
+
+int ae_cli_print_json(struct json_t *json)
+{
+    const bool ok = json && json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0 && putchar('\n') != EOF &&
+                    fflush(stdout) == 0;
+    json_decref(json);
+    if (!ok)
+        fprintf(stderr, "acceleval: the JSON could not be written\n");
+    return ok ? AE_EXIT_OK : AE_EXIT_INTERNAL;
+}
+
+char *ae_cli_printable(const char *text)
+{
+    char *copy = malloc(4 * strlen(text) + 1), *to = copy;
+    if (!copy)
+        return NULL;
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        if ((*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f)
+            to += sprintf(to, "\\x%02x", *p);
+        else
+            *to++ = (char)*p;
+    }
+    *to = 0;
+    return copy;
+}

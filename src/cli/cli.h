@@ -1,0 +1,65 @@
+/* What subcommands share. Only this folder prints and exits. */
+#ifndef AE_CLI_CLI_H
+#define AE_CLI_CLI_H
+
+#include "base/error.h"
+#include "cli/options.h"
+#include "cli/terminal.h"
+#include "run/context.h"
+#include "store/store.h"
+
+/* Exit statuses, as docs/guide.md lists them. */
+enum ae_exit {
+    AE_EXIT_OK = 0,
+    AE_EXIT_FAILED = 1, /* evaluated, not all passed */
+    AE_EXIT_USAGE = 2,
+    AE_EXIT_ENVIRONMENT = 3,
+    AE_EXIT_INTERNAL = 4,
+};
+
+#define AE_VERSION "0.1.0"
+
+/* Prints "acceleval: SENTENCE" to standard error and returns the exit status that belongs to the code. */
+int ae_cli_fail(const struct ae_error *err);
+
+/* Parses the subcommand's own options into values. Returns -1 to go on, else the exit status (help was printed, or
+ * the usage was wrong). */
+int ae_cli_parse(const struct ae_command *self, int argc, char **argv, void *values, struct ae_list *ret_rest);
+
+/* A context that reports progress on standard error; progress is cleared before anything is printed. */
+int ae_cli_context(struct ae_context *ret, struct ae_progress *progress, struct ae_error *err);
+
+/* Puts this machine into the store and begins a run; *ret_run is its number. */
+int ae_cli_begin_run(struct ae_context *context, struct ae_store *store, int argc, char **argv,
+                     const char *options_json, int64_t *ret_run, struct ae_error *err);
+
+/* JSON text on standard output, with a final newline. 0 or AE_EXIT_INTERNAL. */
+struct json_t;
+int ae_cli_print_json(struct json_t *json);
+
+/* Printable copy of hostile text for a terminal: control characters as \xNN. The caller frees it. */
+char *ae_cli_printable(const char *text);
+
+/* One row of the table in main.c each. */
+#define AE_SUBCOMMAND(name) int ae_cmd_##name(const struct ae_command *self, int argc, char **argv)
+AE_SUBCOMMAND(list);
+AE_SUBCOMMAND(show);
+AE_SUBCOMMAND(check);
+AE_SUBCOMMAND(prompt);
+AE_SUBCOMMAND(doctor);
+AE_SUBCOMMAND(prepare);
+AE_SUBCOMMAND(eval);
+AE_SUBCOMMAND(report);
+AE_SUBCOMMAND(compare);
+AE_SUBCOMMAND(repro);
+AE_SUBCOMMAND(import);
+AE_SUBCOMMAND(bank);
+AE_SUBCOMMAND(cache);
+AE_SUBCOMMAND(completion);
+
+extern const struct ae_option ae_list_options[], ae_show_options[], ae_check_options[], ae_prompt_options[],
+    ae_doctor_options[], ae_prepare_options[], ae_eval_options[], ae_report_options_table[], ae_compare_options[],
+    ae_repro_options[], ae_import_options[], ae_bank_options[], ae_cache_options[];
+extern const struct ae_command ae_commands[];
+
+#endif

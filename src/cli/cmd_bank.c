@@ -1,0 +1,121 @@
+/* acceleval bank, cache */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct values {
+    int64_t max_gib;
+    const char *kind;
+};
+
+const struct ae_option ae_bank_options[] = {{0}};
+
+const struct ae_option ae_cache_options[] = {
+    {.name = "kind", .kind = AE_OPTION_STRING, .argument = "KIND", .help = "only object, expected or baseline",
+     .offset = offsetof(struct values, kind)},
+    {.name = "max", .kind = AE_OPTION_INTEGER, .argument = "GIB", .help = "prune: keep so much, the last used first",
+     .fallback = "64", .lo = 0, .hi = 1 << 20, .offset = offsetof(struct values, max_gib)},
+    {0},
+};
+
+int ae_cmd_bank(const struct ae_command *self, int argc, char **argv)
+{
+    struct ae_list rest = {0};
+    struct ae_bank bank;
+    struct ae_error err = {0};
+    char name[17];
+    const int done = ae_cli_parse(self, argc, argv, NULL, &rest);
+    if (done >= 0)
+        return done;
+    const char *verb = rest.count ? rest.items[0] : "show";
+    int rc = AE_OK;
+    if (rest.count > 1 || (strcmp(verb, "show") != 0 && strcmp(verb, "renew") != 0))
+        rc = ae_error_set(&err, AE_E_USAGE, "bank takes 'show' or 'renew'");
+    const bool renew = rc == AE_OK && strcmp(verb, "renew") == 0;
+    if (rc == AE_OK)
+        rc = ae_bank_open(&bank, NULL, &err);
+    if (rc == AE_E_INPUT && renew)
+        rc = AE_OK; /* damaged: that is what renewing is for */
+    if (rc == AE_OK && renew)
+        rc = ae_bank_renew(&bank, &err);
+    if (rc == AE_OK && renew)
+        rc = ae_bank_open(&bank, NULL, &err);
+    ae_list_release(&rest);
+    if (rc != AE_OK)
+        return ae_cli_fail(&err);
+    ae_bank_name(&bank, name);
+    printf("bank %s in %s\n", name, bank.folder);
+    for (int s = 0; s < AE_SIZE_COUNT; s++) {
+        const struct ae_bank_plan *plan = ae_bank_plan((enum ae_size)s);
+        printf("  %-7s %d fresh, %d timed, %d near-twin, %d practice instances a task; %d groups\n",
+               ae_size_name((enum ae_size)s), plan->fresh, plan->timed, plan->twin, plan->practice, plan->groups);
+    }
+    if (renew)
+        printf("drawn anew: answers and baselines are made again when they are needed ('acceleval prepare' makes them "
+               "now; 'acceleval prepare --dry-run' says what that takes)\n");
+    return AE_EXIT_OK;
+}
+
+struct totals {
+    struct {
+        char kind[AE_CACHE_KIND];
+        uint64_t files, bytes;
+    } kinds[16];
+    int count;
+};
+
+static int add(const struct ae_cache_stat *stat, void *data)
+{
+    struct totals *totals = data;
+    int i = 0;
+    while (i < totals->count && strcmp(totals->kinds[i].kind, stat->kind) != 0)
+        i++;
+    if (i == 16)
+        return 0;
+    if (i == totals->count)
+        snprintf(totals->kinds[totals->count++].kind, AE_CACHE_KIND, "%s", stat->kind);
+    totals->kinds[i].files++;
+    totals->kinds[i].bytes += stat->size;
+    return 0;
+}
+
+int ae_cmd_cache(const struct ae_command *self, int argc, char **argv)
+{
+    struct values values = {0};
+    struct ae_list rest = {0};
+    struct ae_cache *cache = NULL;
+    struct totals totals = {0};
+    struct ae_cache_pruned pruned = {0};
+    struct ae_error err = {0}, reason = {0};
+    const int done = ae_cli_parse(self, argc, argv, &values, &rest);
+    if (done >= 0)
+        return done;
+    const char *verb = rest.count ? rest.items[0] : "show";
+    const bool show = strcmp(verb, "show") == 0, prune = strcmp(verb, "prune") == 0, clear = strcmp(verb, "clear") == 0;
+    int rc = rest.count <= 1 && (show || prune || clear)
+                 ? ae_cache_open(&cache, NULL, &err)
+                 : ae_error_set(&err, AE_E_USAGE, "cache takes 'show', 'prune' or 'clear'");
+    if (rc == AE_OK && !show)
+        rc = ae_cache_prune(cache, values.kind, clear ? 0 : (uint64_t)values.max_gib << 30, &pruned, &err);
+    if (rc == AE_OK && !show)
+        printf("removed %llu entries (%.1f MiB), kept %llu (%.1f MiB)\n", (unsigned long long)pruned.removed_files,
+               (double)pruned.removed_bytes / 0x1p20, (unsigned long long)pruned.kept_files,
+               (double)pruned.kept_bytes / 0x1p20);
+    if (rc == AE_OK && show) {
+        rc = ae_cache_each(cache, values.kind, add, &totals, &err);
+        printf("%s\n", ae_cache_root(cache));
+        for (int i = 0; i < totals.count; i++)
+            printf("  %-10s %8llu entries %12.1f MiB\n", totals.kinds[i].kind,
+                   (unsigned long long)totals.kinds[i].files, (double)totals.kinds[i].bytes / 0x1p20);
+        if (totals.count == 0)
+            printf("  empty\n");
+        if (!ae_cache_writable(cache, &reason))
+            printf("  it cannot be written: %s\n", reason.text);
+    }
+    ae_cache_free(cache);
+    ae_list_release(&rest);
+    ae_options_release(ae_cache_options, &values);
+    return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);
+}

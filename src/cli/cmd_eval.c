@@ -1,0 +1,434 @@
+/* acceleval eval */
+#include "cli/submission.h"
+
+#include "base/clock.h"
+#include "report/report.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const targets[] = {"any", "cpu", "cuda", NULL};
+
+struct values {
+    struct ae_list entrants;
+    struct ae_task_list tasks;
+    unsigned sizes;
+    int target;
+    int64_t device, jobs, timed, timeout_s, seed;
+    const char *arch;
+    bool quick, stop_on_fail, resume, require_sandbox, json;
+};
+
+const struct ae_option ae_eval_options[] = {
+    {.name = "entrant", .letter = 'e', .kind = AE_OPTION_LIST,
+     .help = "built-in entrants to evaluate (reference, parallel, naive, tuned); with a PATH: what to call its author",
+     .offset = offsetof(struct values, entrants)},
+    {.name = "task", .letter = 't', .kind = AE_OPTION_TASK, .help = "only these tasks; with a file: the task it solves",
+     .offset = offsetof(struct values, tasks)},
+    {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .help = "sizes", .fallback = "small",
+     .offset = offsetof(struct values, sizes)},
+    {.name = "target", .kind = AE_OPTION_CHOICE, .help = "only programs for this target", .choices = targets,
+     .offset = offsetof(struct values, target)},
+    {.name = "device", .kind = AE_OPTION_INTEGER, .help = "ordinal of the GPU", .fallback = "0", .lo = 0, .hi = 63,
+     .offset = offsetof(struct values, device)},
+    {.name = "jobs", .letter = 'j', .kind = AE_OPTION_INTEGER, .help = "compilers at a time; 0: one a core",
+     .fallback = "0", .lo = 0, .hi = 1024, .offset = offsetof(struct values, jobs)},
+    {.name = "arch", .kind = AE_OPTION_STRING, .argument = "sm_NN",
+     .help = "architecture to compile .cu for; default: the device's own", .offset = offsetof(struct values, arch)},
+    {.name = "timed", .kind = AE_OPTION_INTEGER, .help = "timed trials; 0: as many as the noise asks for",
+     .fallback = "0", .lo = 0, .hi = 16, .offset = offsetof(struct values, timed)},
+    {.name = "timeout", .kind = AE_OPTION_INTEGER, .argument = "SECONDS",
+     .help = "limit of one call; 0: the larger of 10 s and twice the reference", .fallback = "0", .lo = 0, .hi = 86400,
+     .offset = offsetof(struct values, timeout_s)},
+    {.name = "seed", .kind = AE_OPTION_INTEGER, .help = "instances from this seed instead of the secret bank; stamped",
+     .fallback = "0", .lo = 0, .hi = INT64_MAX, .offset = offsetof(struct values, seed)},
+    {.name = "quick", .letter = 'q', .kind = AE_OPTION_FLAG, .help = "one group of three trials",
+     .offset = offsetof(struct values, quick)},
+    {.name = "stop-on-fail", .kind = AE_OPTION_FLAG, .help = "end at the first program that does not pass",
+     .offset = offsetof(struct values, stop_on_fail)},
+    {.name = "resume", .kind = AE_OPTION_FLAG, .help = "skip what the store already has with the same options",
+     .offset = offsetof(struct values, resume)},
+    {.name = "require-sandbox", .kind = AE_OPTION_FLAG, .help = "refuse to run where a layer of the sandbox is missing",
+     .offset = offsetof(struct values, require_sandbox)},
+    {.name = "json", .kind = AE_OPTION_FLAG, .help = "one JSON object a line instead of text",
+     .offset = offsetof(struct values, json)},
+    {0},
+};
+
+/* One invocation. */
+struct session {
+    struct values values;
+    struct ae_context context;
+    struct ae_progress progress;
+    struct ae_store *store;
+    int64_t run;
+    char options_key[128];
+    size_t passed, evaluated, skipped;
+    bool stopped;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+/* The timed trials as the statistics take them. */
+static void summarise(const struct ae_measurement *m, struct ae_speedup *ret)
+{
+    struct ae_timing timings[AE_TIMINGS_MAX];
+    size_t n = 0;
+    for (int i = 0; i < m->trial_count && n < AE_TIMINGS_MAX; i++) {
+        const struct ae_trial *t = &m->trials[i];
+        if (t->kind == AE_TRIAL_TIMED && t->verdict == AE_PASS && !t->disturbed && t->call_ns > 0)
+            timings[n++] = (struct ae_timing){t->instance, (double)t->reference_ns, (double)t->call_ns};
+    }
+    ae_speedup(timings, n, ret);
+}
+
+/* Hostile text as JSON: what is not UTF-8 is shown by its bytes. */
+static json_t *json_text(const char *text)
+{
+    json_t *json = json_string(text);
+    if (json)
+        return json;
+    ae_autofree char *ascii = malloc(4 * strlen(text) + 1);
+    char *to = ascii;
+    for (const unsigned char *p = (const unsigned char *)text; ascii && *p; p++)
+        to += *p < 0x80 ? sprintf(to, "%c", *p) : sprintf(to, "\\x%02x", *p);
+    return json_string(ascii ? ascii : "");
+}
+
+static json_t *measurement_json(const struct ae_measurement *m, const char *id)
+{
+    struct ae_speedup speedup;
+    char layers[512];
+    json_t *times = json_array();
+    for (int i = 0; i < m->trial_count; i++)
+        if (m->trials[i].kind == AE_TRIAL_TIMED && m->trials[i].verdict == AE_PASS)
+            json_array_append_new(times, json_integer(m->trials[i].call_ns));
+    json_t *json = json_pack("{s:i, s:s*, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:s, s:i}", "schema", 1, "id",
+                             id, "task", m->task->id, "size", ae_size_name(m->size), "entrant", m->entrant, "target",
+                             ae_target_name(m->target), "submission", m->submission, "verdict",
+                             ae_verdict_name(m->verdict), "compile_ns", (json_int_t)m->compile_ns, "wall_ns",
+                             (json_int_t)m->wall_ns, "timed_ns", times, "sandbox",
+                             ae_proc_layers_text(m->sandbox, layers, sizeof layers), "cores", m->cores);
+    if (!json)
+        return NULL;
+    summarise(m, &speedup);
+    if (m->detail[0])
+        json_object_set_new(json, "detail", json_text(m->detail));
+    if (m->verdict == AE_VIOLATION)
+        json_object_set_new(json, "violation", json_string(ae_violation_name(m->violation)));
+    if (m->verdict == AE_PASS && isfinite(speedup.s))
+        json_object_set_new(json, "speedup", json_real(speedup.s));
+    if (m->log)
+        json_object_set_new(json, "log", json_text(m->log));
+    return json;
+}
+
+static void print_line(struct session *s, const struct ae_measurement *m)
+{
+    ae_progress_clear(&s->progress);
+    if (s->values.json) {
+        json_t *json = measurement_json(m, NULL);
+        char *text = json ? json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+        printf("%s\n", text ? text : "{}");
+        free(text);
+        json_decref(json);
+    } else if (m->verdict == AE_PASS) {
+        struct ae_speedup speedup;
+        summarise(m, &speedup);
+        printf("%-12s %-34s %-7s pass   %10.3f ms  %8.2fx%s\n", m->entrant, m->task->id, ae_size_name(m->size),
+               speedup.median_ns * 1e-6, speedup.s, m->notes & AE_NOTE_FEW_TRIALS ? "  (noisy)" : "");
+    } else {
+        ae_autofree char *detail = ae_cli_printable(m->detail);
+        printf("%-12s %-34s %-7s %s%s%s: %s\n", m->entrant, m->task->id, ae_size_name(m->size),
+               ae_verdict_name(m->verdict), m->verdict == AE_VIOLATION ? " " : "",
+               m->verdict == AE_VIOLATION ? ae_violation_name(m->violation) : "", detail ? detail : "");
+    }
+    fflush(stdout);
+}
+
+static const char *language_of(enum ae_build_kind kind)
+{
+    return kind == AE_BUILD_CUDA ? "cuda" : kind == AE_BUILD_CPP ? "c++" : "c";
+}
+
+/* Evaluates one item at one size and stores the result. */
+static int evaluate_item(struct session *s, struct ae_submission_item *item, enum ae_size size,
+                         struct ae_measurement *ret, struct ae_error *err)
+{
+    const struct ae_submission_info info = {
+        .task = item->task,
+        .target = item->target,
+        .entrant = item->entrant,
+        .sample = item->sample,
+        .source_path = item->path,
+        .build = &item->build,
+    };
+    const struct ae_evaluate_options options = {
+        .quick = s->values.quick,
+        .single = item->single,
+        .device = (int)s->values.device,
+        .timed = (int)s->values.timed,
+        .timeout_ns = s->values.timeout_s * AE_SEC,
+    };
+    ae_context_say(&s->context, "%s %s %s", item->entrant, item->task->id, ae_size_name(size));
+    ae_evaluate(&s->context, &info, size, &options, ret, NULL);
+    const struct ae_submission submission = {
+        .source = (char *)item->source.data, .size = item->source.size, .first_seen_ns = ae_wall_ns()};
+    struct ae_submission stored = submission;
+    snprintf(stored.sha256, sizeof stored.sha256, "%s", item->build.source_hash);
+    snprintf(stored.language, sizeof stored.language, "%s", language_of(item->kind));
+    int rc = ae_store_submission_put(s->store, &stored, err);
+    if (rc == AE_OK)
+        rc = ae_store_measurement_put(s->store, s->run, ret, s->options_key, NULL, err);
+    return rc;
+}
+
+static bool have_already(struct session *s, const struct ae_submission_item *item, enum ae_size size)
+{
+    bool exists = false;
+    const struct ae_measurement_key key = {
+        .submission = item->build.source_hash,
+        .task = item->task->id,
+        .task_version = item->task->version,
+        .size = size,
+        .target = item->target,
+        .options_key = s->options_key,
+    };
+    return ae_store_measurement_exists(s->store, &key, &exists, NULL, NULL) == AE_OK && exists;
+}
+
+static int evaluate_all(struct session *s, struct ae_submission_list *list, struct ae_error *err)
+{
+    for (int size = 0; size < AE_SIZE_COUNT; size++) {
+        if (!(s->values.sizes & AE_AT(size)))
+            continue;
+        for (size_t i = 0; i < list->count && !s->stopped; i++) {
+            struct ae_submission_item *item = &list->items[i];
+            if (interrupted)
+                return AE_OK;
+            if (s->values.resume && have_already(s, item, (enum ae_size)size)) {
+                s->skipped++;
+                continue;
+            }
+            struct ae_measurement m;
+            const int rc = evaluate_item(s, item, (enum ae_size)size, &m, err);
+            print_line(s, &m);
+            s->evaluated++;
+            s->passed += m.verdict == AE_PASS;
+            if (s->values.stop_on_fail && m.verdict != AE_PASS)
+                s->stopped = true;
+            ae_measurement_release(&m);
+            if (rc != AE_OK)
+                return rc;
+        }
+    }
+    return AE_OK;
+}
+
+/* One line {"task":..., "source":..., "language":...} from a program; the answer is one line. */
+static int answer_line(struct session *s, const char *line, struct ae_error *err)
+{
+    json_error_t problem;
+    const char *task_name = NULL, *source = NULL, *language = "cuda", *id = NULL, *size_name = "small",
+               *entrant = "stdin";
+    size_t source_size = 0;
+    struct ae_error bad = {0};
+    json_t *request = json_loads(line, 0, &problem);
+    if (!request)
+        ae_error_set(&bad, AE_E_INPUT, "not a JSON object: %s", problem.text);
+    else if (json_unpack_ex(request, &problem, 0, "{s:s, s:s%, s?s, s?s, s?s, s?s}", "task", &task_name, "source",
+                            &source, &source_size, "language", &language, "id", &id, "size", &size_name, "entrant",
+                            &entrant) != 0)
+        ae_error_set(&bad, AE_E_INPUT, "%s", problem.text);
+    const struct ae_task *task = bad.code ? NULL : ae_task_find(task_name, &bad);
+    const enum ae_size size = ae_size_find(size_name);
+    if (!bad.code && size == AE_SIZE_COUNT)
+        ae_error_set(&bad, AE_E_INPUT, "there is no size '%s'", size_name);
+    const enum ae_build_kind kind = strcmp(language, "c") == 0     ? AE_BUILD_C
+                                    : strcmp(language, "c++") == 0 ? AE_BUILD_CPP
+                                    : strcmp(language, "cuda") == 0 ? AE_BUILD_CUDA
+                                                                    : AE_BUILD_KIND_COUNT;
+    if (!bad.code && kind == AE_BUILD_KIND_COUNT)
+        ae_error_set(&bad, AE_E_INPUT, "the language '%s' is none of cuda, c, c++", language);
+    json_t *answer = NULL;
+    int rc = AE_OK;
+    if (bad.code) {
+        answer = json_pack("{s:i, s:s*, s:s, s:s}", "schema", 1, "id", id, "verdict", "usage_error", "detail",
+                           bad.text);
+    } else {
+        struct ae_submission_item item = {.task = task, .kind = kind, .target = kind == AE_BUILD_CUDA ? AE_CUDA : AE_CPU};
+        struct ae_submission_list list = {&item, 1};
+        struct ae_measurement m = {0};
+        snprintf(item.entrant, sizeof item.entrant, "%s", entrant);
+        snprintf(item.path, sizeof item.path, "stdin");
+        item.sample = (int)s->evaluated; /* each is a sample of its own: a run holds no two alike */
+        item.source = (struct ae_bytes){(unsigned char *)(uintptr_t)source, source_size};
+        rc = ae_items_build(&list, &s->context, 1, s->values.arch, err);
+        if (rc == AE_OK) {
+            rc = evaluate_item(s, &item, size, &m, err);
+            answer = measurement_json(&m, id);
+            s->evaluated++;
+            s->passed += m.verdict == AE_PASS;
+        }
+        ae_measurement_release(&m);
+        ae_build_result_release(&item.build);
+    }
+    ae_progress_clear(&s->progress);
+    char *text = answer ? json_dumps(answer, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+    printf("%s\n", text ? text : "{\"schema\":1,\"verdict\":\"host_error\",\"detail\":\"no memory\"}");
+    fflush(stdout);
+    free(text);
+    json_decref(answer);
+    json_decref(request);
+    return rc;
+}
+
+static int serve_lines(struct session *s, struct ae_error *err)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int rc = AE_OK;
+    while (rc == AE_OK && !interrupted && getline(&line, &room, stdin) > 0)
+        if (line[strspn(line, " \t\r\n")])
+            rc = answer_line(s, line, err);
+    free(line);
+    return rc;
+}
+
+static int collect(struct session *s, const struct ae_list *paths, struct ae_submission_list *list,
+                   struct ae_error *err)
+{
+    const struct values *v = &s->values;
+    if (paths->count == 0) {
+        if (v->entrants.count == 0)
+            return ae_error_set(err, AE_E_USAGE, "nothing to evaluate: give a PATH, or --entrant reference, parallel, "
+                                "naive or tuned");
+        for (size_t i = 0; i < v->entrants.count; i++) {
+            const int rc = ae_items_add_built_in(list, &s->context, v->entrants.items[i], &v->tasks, err);
+            if (rc != AE_OK)
+                return rc;
+        }
+        if (list->count == 0)
+            return ae_error_set(err, AE_E_USAGE, "none of these tasks has such an entrant yet");
+    }
+    for (size_t i = 0; i < paths->count; i++) {
+        const int rc = ae_items_add_path(list, paths->items[i], &v->tasks,
+                                         v->entrants.count ? v->entrants.items[0] : NULL, err);
+        if (rc != AE_OK)
+            return rc;
+    }
+    size_t kept = 0; /* by target */
+    for (size_t i = 0; i < list->count; i++) {
+        const bool other = v->target && (enum ae_target)(v->target - 1) != list->items[i].target;
+        if (other)
+            ae_bytes_release(&list->items[i].source);
+        else
+            list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+    return AE_OK;
+}
+
+/* --require-sandbox: a trial start of the worker tells which layers the machine gives. */
+static int require_sandbox(struct session *s, struct ae_error *err)
+{
+    struct ae_build_result build;
+    struct ae_bytes object = {0};
+    struct ae_runner runner = {0};
+    int rc = ae_reference_build(&s->context, ae_tasks[0], &build, err);
+    if (rc == AE_OK)
+        rc = ae_file_read(build.object, (size_t)1 << 30, &object, err);
+    ae_build_result_release(&build);
+    if (rc != AE_OK)
+        return rc;
+    const struct ae_runner_options options = {.worker = s->context.worker,
+                                              .target = AE_CPU,
+                                              .cores = &s->context.host.submission_cores,
+                                              .memory_bytes = (uint64_t)4 << 30};
+    rc = ae_runner_start(&runner, &options, object.data, object.size, 1 << 20, err);
+    const uint64_t missing = rc == AE_OK ? ae_runner_wanted_layers() & ~ae_proc_layers(runner.proc) : 0;
+    ae_runner_stop(&runner, NULL, NULL);
+    ae_bytes_release(&object);
+    char text[512];
+    if (rc == AE_OK && missing)
+        return ae_error_set(err, AE_E_ENV, "--require-sandbox: this machine does not give %s ('acceleval doctor' says what "
+                            "to do)", ae_proc_layers_text(missing, text, sizeof text));
+    return rc;
+}
+
+static int finish(struct session *s, struct ae_error *err)
+{
+    ae_progress_clear(&s->progress);
+    const int rc = ae_store_run_end(s->store, s->run, ae_wall_ns(), err);
+    if (!s->values.json) {
+        printf("%zu evaluated, %zu passed", s->evaluated, s->passed);
+        if (s->skipped)
+            printf(", %zu there already", s->skipped);
+        printf("; run %lld%s\n", (long long)s->run, interrupted ? " (interrupted: --resume continues)" : "");
+    }
+    return rc;
+}
+
+int ae_cmd_eval(const struct ae_command *self, int argc, char **argv)
+{
+    struct session s = {0};
+    struct ae_list paths = {0};
+    struct ae_submission_list list = {0};
+    struct ae_error err = {0};
+    const int done = ae_cli_parse(self, argc, argv, &s.values, &paths);
+    if (done >= 0)
+        return done;
+    const bool lines = paths.count == 1 && strcmp(paths.items[0], "-") == 0;
+    int rc = ae_cli_context(&s.context, &s.progress, &err);
+    if (rc == AE_OK && s.values.seed)
+        ae_bank_from_seed(&s.context.bank, (uint64_t)s.values.seed);
+    if (rc == AE_OK && !lines)
+        rc = collect(&s, &paths, &list, &err);
+    if (rc == AE_OK && s.values.require_sandbox)
+        rc = require_sandbox(&s, &err);
+    if (rc == AE_OK)
+        rc = ae_store_open(&s.store, NULL, AE_STORE_WRITE, &err);
+    if (rc == AE_OK) {
+        char bank[17];
+        ae_bank_name(&s.context.bank, bank);
+        snprintf(s.options_key, sizeof s.options_key, "quick=%d timed=%d timeout=%lld bank=%s", s.values.quick,
+                 (int)s.values.timed, (long long)s.values.timeout_s, bank);
+        ae_autofree char *json = ae_options_json(ae_eval_options, &s.values);
+        rc = ae_cli_begin_run(&s.context, s.store, argc, argv, json, &s.run, &err);
+    }
+    if (rc == AE_OK) {
+        const struct sigaction action = {.sa_handler = on_interrupt};
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
+        rc = ae_items_build(&list, &s.context, (int)s.values.jobs, s.values.arch, &err);
+        ae_context_pin(&s.context);
+        /* No device is a result for each program (not_run); a device that another evaluation holds ends this one. */
+        const int got = ae_context_device(&s.context, (int)s.values.device, true, &err);
+        if (rc == AE_OK && got == AE_E_TIMEOUT)
+            rc = got;
+        if (rc == AE_OK)
+            rc = lines ? serve_lines(&s, &err) : evaluate_all(&s, &list, &err);
+        if (finish(&s, rc == AE_OK ? &err : NULL) != AE_OK && rc == AE_OK)
+            rc = AE_E_IO;
+    }
+    ae_store_close(s.store);
+    ae_items_release(&list);
+    ae_context_close(&s.context);
+    ae_options_release(ae_eval_options, &s.values);
+    ae_list_release(&paths);
+    if (rc != AE_OK)
+        return ae_cli_fail(&err);
+    return s.passed == s.evaluated && !interrupted ? AE_EXIT_OK : AE_EXIT_FAILED;
+}

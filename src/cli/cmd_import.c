@@ -1,0 +1,143 @@
+/* acceleval import: an entrant on published instances, compared under the published tolerance. */
+#include "cli/submission.h"
+
+#include "base/clock.h"
+#include "judge/judge.h"
+#include "run/trial.h"
+#include "task/published.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct values {
+    struct ae_task_list tasks;
+    const char *entrant;
+    int64_t device;
+};
+
+const struct ae_option ae_import_options[] = {
+    {.name = "task", .letter = 't', .kind = AE_OPTION_TASK, .one = true, .help = "the task that the data belong to",
+     .offset = offsetof(struct values, tasks)},
+    {.name = "entrant", .letter = 'e', .kind = AE_OPTION_STRING, .argument = "E", .fallback = "reference",
+     .help = "a built-in entrant, or the path of a source", .offset = offsetof(struct values, entrant)},
+    {.name = "device", .kind = AE_OPTION_INTEGER, .help = "ordinal of the GPU", .fallback = "0", .lo = 0, .hi = 63,
+     .offset = offsetof(struct values, device)},
+    {0},
+};
+
+/* Runs the object on the instance in a worker, like any submission; the outputs come back in *ret. */
+static int run_object(struct ae_context *context, const struct ae_submission_item *item, int device,
+                      const struct ae_instance *inst, struct ae_expected *ret, int64_t *ret_ns, struct ae_error *err)
+{
+    struct ae_bytes object = {0};
+    struct ae_runner runner = {0};
+    struct ae_trial trial;
+    struct ae_judgement judgement;
+    char detail[AE_DETAIL_TEXT] = "";
+    int rc = ae_file_read(item->build.object, (size_t)1 << 30, &object, err);
+    if (rc != AE_OK)
+        return rc;
+    const struct ae_runner_options options = {
+        .worker = context->worker,
+        .target = item->target,
+        .device = device,
+        .cuda_lib = context->toolchain->cuda_lib,
+        .cores = &context->host.submission_cores,
+        .spin = context->host.spin,
+        .single = item->single,
+        .memory_bytes = 3 * (uint64_t)ae_instance_bytes(inst) + ((uint64_t)4 << 30),
+    };
+    rc = ae_runner_start(&runner, &options, object.data, object.size, ae_buffers_need(inst), err);
+    ae_bytes_release(&object);
+    enum ae_verdict verdict = rc == AE_OK ? ae_trial_load(&runner, 0, detail) : AE_PASS;
+    if (rc == AE_OK && verdict == AE_PASS) {
+        const struct ae_trial_request request = {
+            .inst = inst, .kind = AE_TRIAL_ADVERSARIAL, .timeout_ns = 600 * AE_SEC, .ret_outputs = ret};
+        rc = ae_trial_run(&runner, &request, &trial, &judgement, detail, err);
+        verdict = trial.verdict;
+        *ret_ns = trial.call_ns;
+    }
+    if (rc == AE_OK && verdict != AE_PASS) {
+        enum ae_violation violation;
+        if (runner.dead)
+            verdict = ae_trial_autopsy(&runner, &violation, detail, NULL);
+        rc = ae_error_set(err, AE_E_INPUT, "%s: %s", ae_verdict_name(verdict), detail);
+    }
+    ae_runner_stop(&runner, NULL, NULL);
+    return rc;
+}
+
+/* 1: compared and right, 0: compared and wrong, negative: a code. */
+static int import_one(struct ae_context *context, const struct ae_submission_item *item, int device,
+                      const char *folder, struct ae_error *err)
+{
+    struct ae_instance inst;
+    struct ae_expected expected, answer = {0};
+    int64_t ns = 0;
+    size_t wrong = 0, count = 0;
+    const struct ae_task *task = item->task;
+    int rc = ae_published_load(folder, task, &inst, &expected, err);
+    if (rc == AE_OK)
+        rc = run_object(context, item, device, &inst, &answer, &ns, err);
+    for (int i = 0; rc == AE_OK && i < task->arg_count; i++) {
+        struct ae_output_judgement j;
+        if (!ae_arg_is_output(&task->args[i]))
+            continue;
+        ae_compare(&expected.out[i], answer.out[i].data, task->published_atol, task->published_rtol, &j);
+        wrong += j.wrong;
+        count += j.count;
+        if (j.wrong)
+            printf("  %s[%zu] = %.9g, published %.9g\n", task->args[i].name, j.first, j.got, j.expected);
+    }
+    if (rc == AE_OK)
+        printf("%s: %zu of %zu values within the published tolerance (atol %g, rtol %g); %.3f ms\n", folder,
+               count - wrong, count, task->published_atol, task->published_rtol, (double)ns * 1e-6);
+    if (rc == AE_OK && task->published_note)
+        printf("  note: %s\n", task->published_note);
+    ae_expected_release(&answer);
+    ae_expected_release(&expected);
+    ae_instance_release(&inst);
+    return rc == AE_OK ? wrong == 0 : rc;
+}
+
+int ae_cmd_import(const struct ae_command *self, int argc, char **argv)
+{
+    struct values values = {0};
+    struct ae_list folders = {0};
+    struct ae_submission_list list = {0};
+    struct ae_context context = {0};
+    struct ae_progress progress;
+    struct ae_error err = {0};
+    bool right = true;
+    const int done = ae_cli_parse(self, argc, argv, &values, &folders);
+    if (done >= 0)
+        return done;
+    int rc = AE_OK;
+    if (folders.count == 0 || values.tasks.count != 1)
+        rc = ae_error_set(&err, AE_E_USAGE, "import takes a folder with input.bin, and --task");
+    if (rc == AE_OK)
+        rc = ae_cli_context(&context, &progress, &err);
+    if (rc == AE_OK)
+        rc = ae_built_in_file(values.entrant)
+                 ? ae_items_add_built_in(&list, &context, values.entrant, &values.tasks, &err)
+                 : ae_items_add_file(&list, values.entrant, values.tasks.items[0], NULL, &err);
+    if (rc == AE_OK && list.count == 0)
+        rc = ae_error_set(&err, AE_E_USAGE, "%s has no entrant '%s'", values.tasks.items[0]->id, values.entrant);
+    if (rc == AE_OK)
+        rc = ae_items_build(&list, &context, 0, NULL, &err);
+    if (rc == AE_OK && list.items[0].build.verdict != AE_PASS)
+        rc = ae_error_set(&err, AE_E_INPUT, "%s: %s", ae_verdict_name(list.items[0].build.verdict),
+                          list.items[0].build.detail);
+    ae_progress_clear(&progress);
+    for (size_t i = 0; rc == AE_OK && i < folders.count; i++) {
+        const int one = import_one(&context, &list.items[0], (int)values.device, folders.items[i], &err);
+        right = right && one == 1;
+        rc = one < 0 ? one : AE_OK;
+    }
+    ae_items_release(&list);
+    ae_context_close(&context);
+    ae_options_release(ae_import_options, &values);
+    ae_list_release(&folders);
+    return rc != AE_OK ? ae_cli_fail(&err) : right ? AE_EXIT_OK : AE_EXIT_FAILED;
+}

@@ -1,0 +1,157 @@
+/* acceleval report, compare */
+#include "cli/cli.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const formats[] = {"term", "md", "csv", "json", NULL};
+static const char *const picks[] = {"first", "best", NULL};
+
+struct values {
+    int64_t run;
+    const char *baseline, *out;
+    struct ae_list entrants;
+    unsigned sizes;
+    int format, pick;
+    bool detail, json;
+};
+
+const struct ae_option ae_report_options_table[] = {
+    {.name = "run", .kind = AE_OPTION_INTEGER, .help = "only this run; 0: the newest result of each program",
+     .fallback = "0", .lo = 0, .hi = INT64_MAX, .offset = offsetof(struct values, run)},
+    {.name = "baseline", .letter = 'b', .kind = AE_OPTION_STRING, .argument = "ENTRANT",
+     .help = "yardstick of the speedups: reference, parallel, tuned or any entrant",
+     .offset = offsetof(struct values, baseline)},
+    {.name = "entrant", .letter = 'e', .kind = AE_OPTION_LIST, .help = "only these entrants",
+     .offset = offsetof(struct values, entrants)},
+    {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .help = "only these sizes",
+     .offset = offsetof(struct values, sizes)},
+    {.name = "pick", .kind = AE_OPTION_CHOICE, .choices = picks, .help = "which of several samples stands for an entrant",
+     .offset = offsetof(struct values, pick)},
+    {.name = "detail", .kind = AE_OPTION_FLAG, .help = "one row a measurement besides",
+     .offset = offsetof(struct values, detail)},
+    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "of the output",
+     .offset = offsetof(struct values, format)},
+    {.name = "json", .kind = AE_OPTION_FLAG, .help = "the same as --format json", .offset = offsetof(struct values, json)},
+    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead",
+     .offset = offsetof(struct values, out)},
+    {0},
+};
+
+const struct ae_option ae_compare_options[] = {
+    {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .help = "only these sizes",
+     .offset = offsetof(struct values, sizes)},
+    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "of the output",
+     .offset = offsetof(struct values, format)},
+    {.name = "json", .kind = AE_OPTION_FLAG, .help = "the same as --format json", .offset = offsetof(struct values, json)},
+    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead",
+     .offset = offsetof(struct values, out)},
+    {0},
+};
+
+static int print(const struct values *values, const struct ae_report *report, const char *kind,
+                 const char *options_json, struct ae_error *err)
+{
+    FILE *out = values->out ? fopen(values->out, "we") : stdout;
+    if (!out)
+        return ae_error_errno(err, AE_E_IO, errno, "cannot write %s", values->out);
+    const struct ae_report_header header = {kind, AE_VERSION, ae_wall_ns(), options_json};
+    const struct ae_print_options options = {
+        .format = values->json ? AE_FORMAT_JSON : (enum ae_format)values->format,
+        .colour = ae_terminal_colour(out),
+        .width = ae_terminal_is(out) ? ae_terminal_width(out) : 0,
+    };
+    int rc = ae_report_print(report, &header, &options, out, err);
+    if (fflush(out) != 0 && rc == AE_OK)
+        rc = ae_error_errno(err, AE_E_IO, errno, "cannot write the report");
+    if (values->out)
+        fclose(out);
+    return rc;
+}
+
+int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
+{
+    struct values values = {0};
+    struct ae_store *store = NULL;
+    struct ae_report report = {0};
+    struct ae_error err = {0};
+    const int done = ae_cli_parse(self, argc, argv, &values, NULL);
+    if (done >= 0)
+        return done;
+    ae_autofree char *json = ae_options_json(ae_report_options_table, &values);
+    ae_autofree const char **entrants = calloc(values.entrants.count + 1, sizeof *entrants);
+    for (size_t i = 0; entrants && i < values.entrants.count; i++)
+        entrants[i] = values.entrants.items[i];
+    const struct ae_report_options options = {
+        .filter = {.run = values.run, .latest = values.run == 0, .sizes = values.sizes, .trials = AE_TRIALS_ALL},
+        .entrants = values.entrants.count ? entrants : NULL,
+        .baseline = values.baseline,
+        .pick = (enum ae_pick)values.pick,
+        .sections = AE_REPORT_LEADERBOARD | AE_REPORT_MATRIX | AE_REPORT_NOT_RUN |
+                    (values.detail ? AE_REPORT_DETAIL : 0),
+    };
+    int rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
+    if (rc == AE_E_NOTFOUND)
+        ae_error_set(&err, AE_E_NOTFOUND, "there are no results yet; 'acceleval eval --entrant parallel' makes some");
+    if (rc == AE_OK) {
+        rc = ae_report_build(store, &options, &report, &err);
+        if (rc == AE_OK)
+            rc = print(&values, &report, "report", json, &err);
+        ae_report_release(&report);
+    }
+    ae_store_close(store);
+    ae_options_release(ae_report_options_table, &values);
+    return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);
+}
+
+/* "entrant", "@3" (run 3) or "entrant@3". */
+static int parse_side(char *text, struct ae_side *ret, struct ae_error *err)
+{
+    char *at = strrchr(text, '@');
+    *ret = (struct ae_side){0};
+    if (at) {
+        if (!ae_text_to_i64(at + 1, 1, INT64_MAX, &ret->run))
+            return ae_error_set(err, AE_E_USAGE, "'%s': a run is a number, as in parallel@3", text);
+        *at = 0;
+    }
+    ret->entrant = *text ? text : NULL;
+    return AE_OK;
+}
+
+int ae_cmd_compare(const struct ae_command *self, int argc, char **argv)
+{
+    struct values values = {0};
+    struct ae_list rest = {0};
+    struct ae_store *store = NULL;
+    struct ae_report report = {0};
+    struct ae_side a, b;
+    struct ae_error err = {0};
+    const int done = ae_cli_parse(self, argc, argv, &values, &rest);
+    if (done >= 0)
+        return done;
+    int rc = rest.count == 2 ? AE_OK
+                             : ae_error_set(&err, AE_E_USAGE, "compare takes two sides: entrants, runs (@3) or entrants "
+                                            "of runs (parallel@3)");
+    if (rc == AE_OK)
+        rc = parse_side(rest.items[0], &a, &err);
+    if (rc == AE_OK)
+        rc = parse_side(rest.items[1], &b, &err);
+    if (rc == AE_OK)
+        rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
+    if (rc == AE_OK) {
+        const struct ae_measurement_filter filter = {.sizes = values.sizes, .trials = AE_TRIALS_ALL};
+        rc = ae_compare_build(store, &a, &b, &filter, &report, &err);
+        if (rc == AE_OK)
+            rc = print(&values, &report, "compare", NULL, &err);
+        ae_report_release(&report);
+    }
+    ae_store_close(store);
+    ae_list_release(&rest);
+    ae_options_release(ae_compare_options, &values);
+    return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);
+}

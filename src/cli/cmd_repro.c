@@ -1,0 +1,208 @@
+/* acceleval repro: a practice instance and a plain driver in a folder, to run under gdb, cuda-gdb or
+ * compute-sanitizer. Nothing of the secret bank leaves through here. */
+#include "cli/submission.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const size_names[] = {"small", "medium", "large", NULL};
+
+struct values {
+    struct ae_task_list tasks;
+    int size;
+    int64_t instance;
+    const char *out, *family;
+};
+
+const struct ae_option ae_repro_options[] = {
+    {.name = "task", .letter = 't', .kind = AE_OPTION_TASK, .one = true, .help = "the task it solves",
+     .offset = offsetof(struct values, tasks)},
+    {.name = "size", .letter = 's', .kind = AE_OPTION_CHOICE, .choices = size_names, .help = "size of the instance",
+     .offset = offsetof(struct values, size)},
+    {.name = "instance", .letter = 'i', .kind = AE_OPTION_INTEGER, .help = "number of the practice instance",
+     .fallback = "0", .lo = 0, .hi = 2, .offset = offsetof(struct values, instance)},
+    {.name = "family", .kind = AE_OPTION_STRING, .argument = "NAME", .help = "family of inputs; default: the timed one",
+     .offset = offsetof(struct values, family)},
+    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FOLDER", .help = "default: TASK-repro",
+     .offset = offsetof(struct values, out)},
+    {0},
+};
+
+static const char *const c_types[AE_TYPE_COUNT] = {
+    [AE_I32] = "int",     [AE_U32] = "unsigned int", [AE_I64] = "long long", [AE_U64] = "unsigned long long",
+    [AE_F32] = "float",   [AE_F64] = "double",
+};
+
+static void print_scalar(FILE *out, enum ae_type type, union ae_scalar value)
+{
+    switch (type) {
+    case AE_I32:
+        fprintf(out, "%d", value.i32);
+        break;
+    case AE_U32:
+        fprintf(out, "%uu", value.u32);
+        break;
+    case AE_I64:
+        fprintf(out, "%lldll", (long long)value.i64);
+        break;
+    case AE_U64:
+        fprintf(out, "%lluull", (unsigned long long)value.u64);
+        break;
+    case AE_F32:
+        fprintf(out, "%af", (double)value.f32);
+        break;
+    default:
+        fprintf(out, "%a", value.f64);
+    }
+}
+
+static int write_array(const char *folder, const char *name, const char *suffix, const struct ae_array *array,
+                       struct ae_error *err)
+{
+    char path[4600];
+    snprintf(path, sizeof path, "%s/%s%s.bin", folder, name, suffix);
+    return ae_file_write(path, array->data, array->count * ae_type_size(array->type), err);
+}
+
+/* main() that reads the arrays, calls once, and compares element by element, saying the first that differ most. */
+static char *driver(const struct ae_case *cell)
+{
+    const struct ae_task *task = cell->inst.task;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    ae_autofree char *prototype = ae_task_prototype(task);
+    if (!out || !prototype)
+        return NULL;
+    fprintf(out,
+            "// One call of %s on a practice instance. Run it in this folder.\n"
+            "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
+            "extern \"C\" %s;\n\n"
+            "static void *load(const char *name, size_t bytes)\n{\n"
+            "    void *data = malloc(bytes ? bytes : 1);\n    FILE *in = fopen(name, \"rb\");\n"
+            "    if (!data || !in || fread(data, 1, bytes, in) != bytes) {\n"
+            "        fprintf(stderr, \"cannot read %%s\\n\", name);\n        exit(2);\n    }\n"
+            "    fclose(in);\n    return data;\n}\n\n"
+            "template <typename T> static void compare(const char *name, const T *got, const T *expected, size_t count)\n{\n"
+            "    size_t differ = 0, worst = 0;\n    double largest = -1;\n"
+            "    for (size_t i = 0; i < count; i++) {\n"
+            "        double d = fabs((double)got[i] - (double)expected[i]);\n"
+            "        if (!(d <= 0))\n            differ++;\n"
+            "        if (!(d <= largest)) {\n            largest = d;\n            worst = i;\n        }\n    }\n"
+            "    printf(\"%%s: %%zu of %%zu differ in any bit; largest difference at [%%zu]: %%.9g, expected %%.9g\\n\",\n"
+            "           name, differ, count, worst, (double)got[worst], (double)expected[worst]);\n}\n\n"
+            "int main()\n{\n",
+            task->id, prototype);
+    for (int i = 0; i < task->arg_count; i++) {
+        const struct ae_arg *arg = &task->args[i];
+        const struct ae_array *array = &cell->inst.array[i];
+        const char *type = c_types[arg->type];
+        if (arg->role == AE_SCALAR) {
+            fprintf(out, "    %s %s = ", type, arg->name);
+            print_scalar(out, arg->type, cell->inst.scalar[i]);
+            fputs(";\n", out);
+        } else if (arg->role == AE_OUT) {
+            fprintf(out, "    %s *%s = (%s *)malloc(%zu * sizeof(%s));\n    memset(%s, 0xa5, %zu * sizeof(%s));\n",
+                    type, arg->name, type, array->count ? array->count : 1, type, arg->name, array->count, type);
+        } else {
+            fprintf(out, "    %s *%s = (%s *)load(\"%s.bin\", %zu * sizeof(%s));\n", type, arg->name, type, arg->name,
+                    array->count, type);
+        }
+    }
+    fputs("    solution_compute(", out);
+    for (int i = 0; i < task->arg_count; i++)
+        fprintf(out, "%s%s", i ? ", " : "", task->args[i].name);
+    fputs(");\n", out);
+    for (int i = 0; i < task->arg_count; i++)
+        if (ae_arg_is_output(&task->args[i]))
+            fprintf(out, "    compare(\"%s\", %s, (const %s *)load(\"%s.expected.bin\", %zu * sizeof(%s)), %zu);\n",
+                    task->args[i].name, task->args[i].name, c_types[task->args[i].type], task->args[i].name,
+                    cell->inst.array[i].count, c_types[task->args[i].type], cell->inst.array[i].count);
+    fputs("    return 0;\n}\n", out);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+static int write_folder(const struct ae_case *cell, const struct ae_submission_item *item, const char *folder,
+                        struct ae_error *err)
+{
+    const struct ae_task *task = cell->inst.task;
+    const char *ending = strrchr(item->path, '.');
+    char path[4600], text[1024];
+    int rc = ae_folder_make(folder, err);
+    for (int i = 0; rc == AE_OK && i < task->arg_count; i++) {
+        if (task->args[i].role == AE_IN || task->args[i].role == AE_INOUT)
+            rc = write_array(folder, task->args[i].name, "", &cell->inst.array[i], err);
+        if (rc == AE_OK && ae_arg_is_output(&task->args[i]))
+            rc = write_array(folder, task->args[i].name, ".expected", &cell->expected.out[i], err);
+    }
+    ae_autofree char *main_text = driver(cell);
+    const bool cuda = item->target == AE_CUDA;
+    snprintf(path, sizeof path, "%s/driver.%s", folder, cuda ? "cu" : "cpp");
+    if (rc == AE_OK)
+        rc = main_text ? ae_file_write(path, main_text, strlen(main_text), err)
+                       : ae_error_set(err, AE_E_NOMEM, "no memory for the driver");
+    snprintf(path, sizeof path, "%s/solution%s", folder, ending);
+    if (rc == AE_OK)
+        rc = ae_file_write(path, item->source.data, item->source.size, err);
+    if (cuda)
+        snprintf(text, sizeof text,
+                 "repro: driver.cu solution.cu\n\tnvcc -g -G -lineinfo -std=c++17 -arch=native -o $@ $^\n");
+    else
+        snprintf(text, sizeof text,
+                 "repro: driver.cpp solution.o\n\tg++ -g -fopenmp -o $@ $^ -lm\nsolution.o: solution%s\n"
+                 "\t%s -g -O1 -march=native -fopenmp -c -o $@ $<\n",
+                 ending, item->kind == AE_BUILD_CPP ? "g++ -std=c++17" : "gcc");
+    snprintf(path, sizeof path, "%s/Makefile", folder);
+    return rc == AE_OK ? ae_file_write(path, text, strlen(text), err) : rc;
+}
+
+int ae_cmd_repro(const struct ae_command *self, int argc, char **argv)
+{
+    struct values values = {0};
+    struct ae_list paths = {0};
+    struct ae_submission_list list = {0};
+    struct ae_context context = {0};
+    struct ae_progress progress;
+    struct ae_case cell = {0};
+    struct ae_error err = {0};
+    char folder[4096];
+    const int done = ae_cli_parse(self, argc, argv, &values, &paths);
+    if (done >= 0)
+        return done;
+    int rc = paths.count == 1 ? ae_cli_context(&context, &progress, &err)
+                              : ae_error_set(&err, AE_E_USAGE, "repro takes the path of one source");
+    if (rc == AE_OK)
+        rc = ae_items_add_file(&list, paths.items[0], values.tasks.count ? values.tasks.items[0] : NULL, NULL, &err);
+    if (rc == AE_OK) {
+        const struct ae_task *task = list.items[0].task;
+        struct ae_case_name name = {.task = task, .size = (enum ae_size)values.size, .kind = AE_TRIAL_TIMED,
+                                    .number = (int)values.instance, .practice = true};
+        if (values.family) {
+            while (name.family < ae_task_family_count(task) &&
+                   strcmp(task->families[name.family].name, values.family) != 0)
+                name.family++;
+            if (name.family == ae_task_family_count(task))
+                rc = ae_error_set(&err, AE_E_USAGE, "%s has no family '%s' ('acceleval show %s' lists them)", task->id,
+                                  values.family, task->id);
+            if (name.family > 0) {
+                name.kind = AE_TRIAL_ADVERSARIAL;
+                name.number = 0;
+            }
+        }
+        if (rc == AE_OK)
+            rc = ae_case_open(&context, &name, false, &cell, &err);
+        snprintf(folder, sizeof folder, "%s-repro", task->id);
+        if (rc == AE_OK)
+            rc = write_folder(&cell, &list.items[0], values.out ? values.out : folder, &err);
+        ae_progress_clear(&progress);
+        if (rc == AE_OK)
+            printf("%s: run 'make -C %s' there, then './repro' in it, alone or under gdb, cuda-gdb or compute-sanitizer\n",
+                   values.out ? values.out : folder, values.out ? values.out : folder);
+    }
+    ae_case_release(&cell);
+    ae_items_release(&list);
+    ae_context_close(&context);
+    ae_options_release(ae_repro_options, &values);
+    ae_list_release(&paths);
+    return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);
+}

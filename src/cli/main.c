@@ -1,0 +1,114 @@
+/* acceleval: the table of subcommands, and what to do where none is given. */
+#include "cli/cli.h"
+
+#include "base/file.h"
+#include "build/toolchain.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct ae_command ae_commands[] = {
+    {"list", "tasks, sizes, what is cached", "[OPTION...]", NULL, ae_list_options, AE_OPERAND_NONE, ae_cmd_list},
+    {"show", "all about one task", "TASK [OPTION...]", NULL, ae_show_options, AE_OPERAND_TASK, ae_cmd_show},
+    {"check", "is a program right? all families, practice bank, no timing", "SOURCE [OPTION...]",
+     "The practice bank has seeds of its own, so the first wrong value may be shown.", ae_check_options,
+     AE_OPERAND_PATH, ae_cmd_check},
+    {"eval", "judge and time programs", "[PATH...] [OPTION...]",
+     "PATH is a source file (its task is its name, or --task) or a folder ENTRANT/TASK[.K].cu, .c or .cpp. Without a "
+     "path the built-in entrants named by --entrant are evaluated. '-' reads submissions as JSON lines "
+     "{\"task\", \"source\", \"language\", \"size\"?, \"id\"?} and answers each with a JSON line.",
+     ae_eval_options, AE_OPERAND_PATH, ae_cmd_eval},
+    {"report", "leaderboard and tables from stored runs", "[OPTION...]", NULL, ae_report_options_table,
+     AE_OPERAND_NONE, ae_cmd_report},
+    {"compare", "two entrants, task by task: faster, slower, same, unclear", "A B [OPTION...]", NULL,
+     ae_compare_options, AE_OPERAND_WORD, ae_cmd_compare},
+    {"prepare", "expected outputs and baselines into the cache", "[OPTION...]", NULL, ae_prepare_options,
+     AE_OPERAND_NONE, ae_cmd_prepare},
+    {"repro", "a practice instance and a plain driver in a folder, for a debugger", "SOURCE [OPTION...]", NULL,
+     ae_repro_options, AE_OPERAND_PATH, ae_cmd_repro},
+    {"prompt", "the prompt for a task, exactly as a model gets it", "TASK [OPTION...]", NULL, ae_prompt_options,
+     AE_OPERAND_TASK, ae_cmd_prompt},
+    {"import", "run an entrant on published instances", "FOLDER --task TASK [OPTION...]", NULL, ae_import_options,
+     AE_OPERAND_PATH, ae_cmd_import},
+    {"doctor", "toolchain, device, sandbox layers, with the mend for each lack", "[OPTION...]", NULL,
+     ae_doctor_options, AE_OPERAND_NONE, ae_cmd_doctor},
+    {"bank", "the secret instances: show, renew", "[show|renew]", NULL, ae_bank_options, AE_OPERAND_WORD, ae_cmd_bank},
+    {"cache", "what is cached: show, prune, clear", "[show|prune|clear] [OPTION...]", NULL, ae_cache_options,
+     AE_OPERAND_WORD, ae_cmd_cache},
+    {"completion", "a completion script for bash", "", "source <(acceleval completion)", NULL, AE_OPERAND_NONE,
+     ae_cmd_completion},
+    {0},
+};
+
+int ae_cmd_completion(const struct ae_command *self, int argc, char **argv)
+{
+    const int done = ae_cli_parse(self, argc, argv, NULL, NULL);
+    if (done >= 0)
+        return done;
+    ae_completion_bash(ae_commands, "acceleval", stdout);
+    return fflush(stdout) == 0 ? AE_EXIT_OK : AE_EXIT_ENVIRONMENT;
+}
+
+/* What can be done next here. */
+static int overview(void)
+{
+    struct ae_toolchain *toolchain = NULL;
+    struct ae_store *store = NULL;
+    const bool device = ae_file_exists("/dev/nvidia0") || ae_file_exists("/dev/nvidiactl");
+    printf("AccelEval %s judges and times GPU programs against trusted CPU references: %d tasks.\n\n", AE_VERSION,
+           ae_task_count);
+    if (ae_toolchain_probe(&toolchain, NULL) == AE_OK) {
+        printf("  C compiler    %s\n", toolchain->tools[AE_TOOL_GCC].path[0] ? toolchain->tools[AE_TOOL_GCC].version
+                                                                             : toolchain->tools[AE_TOOL_GCC].missing);
+        printf("  CUDA compiler %s\n", toolchain->tools[AE_TOOL_NVCC].path[0] ? toolchain->tools[AE_TOOL_NVCC].version
+                                                                              : "none found");
+    }
+    printf("  device        %s\n", device ? "found" : "none: programs for the CPU target can be evaluated");
+    const bool results = ae_store_open(&store, NULL, AE_STORE_READ, NULL) == AE_OK;
+    printf("  results       %s\n\n", results ? ae_store_path(store) : "none yet");
+    if (results)
+        printf("Next: 'acceleval report' shows them; ");
+    else
+        printf("Next: 'acceleval eval --entrant %s --size small' evaluates built-in programs; ",
+               device ? "naive" : "parallel");
+    printf("'acceleval check FILE' says whether a program of yours is right;\n"
+           "'acceleval help' lists all commands.\n");
+    ae_store_close(store);
+    ae_toolchain_free(toolchain);
+    return AE_EXIT_OK;
+}
+
+static int help(int argc, char **argv)
+{
+    struct ae_error err;
+    const int width = ae_terminal_width(stdout);
+    if (argc < 2) {
+        printf("usage: acceleval COMMAND [OPTION...]\n\n");
+        ae_commands_help(ae_commands, width, stdout);
+        printf("\n'acceleval COMMAND --help' explains one.\n");
+        return AE_EXIT_OK;
+    }
+    const struct ae_command *command = ae_command_find(ae_commands, argv[1], &err);
+    if (!command)
+        return ae_cli_fail(&err);
+    ae_command_help(command, "acceleval", width, stdout);
+    return AE_EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    struct ae_error err;
+    if (argc < 2)
+        return overview();
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("acceleval %s\n", AE_VERSION);
+        return AE_EXIT_OK;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return help(argc - 1, argv + 1);
+    const struct ae_command *command = ae_command_find(ae_commands, argv[1], &err);
+    if (!command)
+        return ae_cli_fail(&err);
+    return command->run(command, argc - 1, argv + 1);
+}

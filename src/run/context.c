@@ -1,0 +1,240 @@
+#include "run/context.h"
+
+#include "base/clock.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* How long to wait for another evaluation on the same device. */
+#define DEVICE_WAIT (3600 * AE_SEC)
+
+/* Value of the first line "name : value" of a file like /proc/cpuinfo; "" where there is none. */
+static void read_field(const char *text, const char *name, char *ret, size_t size)
+{
+    ret[0] = 0;
+    const size_t length = strlen(name);
+    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        if (strncmp(line, name, length) != 0 || (line[length] != ':' && !isspace((unsigned char)line[length])))
+            continue;
+        const char *value = strchr(line, ':');
+        if (!value)
+            continue;
+        value += 1 + strspn(value + 1, " \t");
+        snprintf(ret, size, "%.*s", (int)strcspn(value, "\n"), value);
+        return;
+    }
+}
+
+/* /proc files have no size: read until the end. */
+static char *read_proc(const char *path)
+{
+    FILE *in = fopen(path, "re");
+    char *text = calloc(1, 65536);
+    if (in && text)
+        text[fread(text, 1, 65535, in)] = 0;
+    if (in)
+        fclose(in);
+    return text;
+}
+
+static void probe_cpu(struct ae_host *host)
+{
+    char vendor[32], family[8], model[8], stepping[8], name[80], cache[16], flags[4096];
+    ae_autofree char *text = read_proc("/proc/cpuinfo");
+    if (!text)
+        return;
+    read_field(text, "vendor_id", vendor, sizeof vendor);
+    read_field(text, "cpu family", family, sizeof family);
+    read_field(text, "model", model, sizeof model);
+    read_field(text, "stepping", stepping, sizeof stepping);
+    read_field(text, "model name", name, sizeof name);
+    read_field(text, "cache size", cache, sizeof cache);
+    read_field(text, "flags", flags, sizeof flags);
+    snprintf(host->cpu, sizeof host->cpu, "%s %s-%s-%s, %s, %s", vendor, family, model, stepping, name, cache);
+    host->virtual_machine = strstr(flags, " hypervisor") != NULL;
+}
+
+static int probe_host(struct ae_host *host, struct ae_error *err)
+{
+    struct utsname name;
+    int major = 0, minor = 0;
+    if (sched_getaffinity(0, sizeof host->cores, &host->cores) != 0)
+        return ae_error_errno(err, AE_E_ENV, errno, "cannot tell which cores may be used");
+    host->core_count = CPU_COUNT(&host->cores);
+    host->submission_cores = host->cores;
+    host->parent_core = -1;
+    if (host->core_count >= 3) {
+        for (int i = CPU_SETSIZE - 1; host->parent_core < 0; i--)
+            if (CPU_ISSET(i, &host->cores))
+                host->parent_core = i;
+        CPU_CLR(host->parent_core, &host->submission_cores);
+        host->spin = true;
+    }
+    host->submission_core_count = CPU_COUNT(&host->submission_cores);
+    host->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    probe_cpu(host);
+    if (uname(&name) == 0 && sscanf(name.release, "%d.%d", &major, &minor) == 2)
+        snprintf(host->kernel, sizeof host->kernel, "%d.%d", major, minor);
+    return AE_OK;
+}
+
+/* The folder of the running program. */
+static bool own_folder(char *ret, size_t size)
+{
+    const ssize_t n = readlink("/proc/self/exe", ret, size - 1);
+    if (n <= 0)
+        return false;
+    ret[n] = 0;
+    char *slash = strrchr(ret, '/');
+    if (slash)
+        *slash = 0;
+    return slash != NULL;
+}
+
+static int find_worker(struct ae_context *context, struct ae_error *err)
+{
+    char folder[3072];
+    const char *given = getenv("ACCELEVAL_WORKER");
+    if (given)
+        snprintf(context->worker, sizeof context->worker, "%s", given);
+    else if (own_folder(folder, sizeof folder)) {
+        snprintf(context->worker, sizeof context->worker, "%s/acceleval-worker", folder);
+        if (!ae_file_exists(context->worker)) /* tests and benchmarks live one or two folders below */
+            snprintf(context->worker, sizeof context->worker, "%s/../acceleval-worker", folder);
+        if (!ae_file_exists(context->worker))
+            snprintf(context->worker, sizeof context->worker, "%s/../../acceleval-worker", folder);
+    }
+    if (access(context->worker, X_OK) != 0)
+        return ae_error_set(err, AE_E_ENV, "acceleval-worker is not beside acceleval (%s): build the whole project, or set "
+                            "ACCELEVAL_WORKER", context->worker);
+    return AE_OK;
+}
+
+static int find_tasks(struct ae_context *context, struct ae_error *err)
+{
+    char folder[3072], probe[4200];
+    const char *given = getenv("ACCELEVAL_TASKS");
+    const char *const below[] = {"../tasks", "../../tasks", "../../../tasks", "../share/acceleval/tasks"};
+    if (given) {
+        snprintf(context->tasks, sizeof context->tasks, "%s", given);
+        return AE_OK;
+    }
+    if (own_folder(folder, sizeof folder))
+        for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+            snprintf(context->tasks, sizeof context->tasks, "%s/%s", folder, below[i]);
+            snprintf(probe, sizeof probe, "%s/tasks.def", context->tasks);
+            if (ae_file_exists(probe))
+                return AE_OK;
+        }
+    return ae_error_set(err, AE_E_ENV, "the folder of tasks is not found beside acceleval: set ACCELEVAL_TASKS to it");
+}
+
+int ae_context_open(struct ae_context *ret, struct ae_error *err)
+{
+    *ret = (struct ae_context){0};
+    int rc = probe_host(&ret->host, err);
+    if (rc == AE_OK)
+        rc = find_worker(ret, err);
+    if (rc == AE_OK)
+        rc = find_tasks(ret, err);
+    if (rc == AE_OK)
+        rc = ae_toolchain_probe(&ret->toolchain, err);
+    if (rc == AE_OK)
+        rc = ae_cache_open(&ret->cache, NULL, err);
+    if (rc == AE_OK)
+        rc = ae_bank_open(&ret->bank, NULL, err);
+    (void)ae_context_device(ret, 0, false, NULL);
+    return rc;
+}
+
+int ae_context_device(struct ae_context *context, int ordinal, bool lock, struct ae_error *err)
+{
+    struct ae_error reason = {0};
+    ae_device_close(&context->device);
+    int rc = ae_device_open(&context->device, ordinal, &reason);
+    if (rc == AE_OK && lock)
+        rc = ae_device_lock(&context->device, DEVICE_WAIT, &reason);
+    snprintf(context->no_device, sizeof context->no_device, "%s", rc == AE_OK ? "" : reason.text);
+    if (rc != AE_OK) {
+        context->device.handle = NULL;
+        if (err)
+            *err = reason;
+    }
+    return rc;
+}
+
+void ae_context_close(struct ae_context *context)
+{
+    ae_device_close(&context->device);
+    ae_toolchain_free(context->toolchain);
+    ae_cache_free(context->cache);
+    context->toolchain = NULL;
+    context->cache = NULL;
+}
+
+void ae_context_pin(const struct ae_context *context)
+{
+    cpu_set_t own;
+    if (context->host.parent_core < 0)
+        return;
+    CPU_ZERO(&own);
+    CPU_SET(context->host.parent_core, &own);
+    (void)sched_setaffinity(0, sizeof own, &own);
+}
+
+void ae_context_say(const struct ae_context *context, const char *format, ...)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    char text[256];
+    va_list args;
+    if (!context->progress)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    pthread_mutex_lock(&mutex); /* prepare runs references on several threads */
+    context->progress(context->progress_data, text);
+    pthread_mutex_unlock(&mutex);
+}
+
+int ae_context_read(const struct ae_context *context, const struct ae_task *task, const char *file,
+                    struct ae_bytes *ret, struct ae_error *err)
+{
+    char path[4400];
+    snprintf(path, sizeof path, "%s/%s/%s", context->tasks, task->id, file);
+    return ae_file_read(path, 1 << 22, ret, err);
+}
+
+char *ae_context_environment(const struct ae_context *context)
+{
+    const struct ae_toolchain *tools = context->toolchain;
+    json_t *json = json_pack("{s:s, s:i, s:i, s:s, s:b, s:I, s:s, s:s, s:s}", "cpu", context->host.cpu, "cores",
+                             context->host.core_count, "submission_cores", context->host.submission_core_count,
+                             "kernel", context->host.kernel, "virtual_machine", context->host.virtual_machine,
+                             "memory_gib", (json_int_t)((context->host.memory_bytes + (1u << 29)) >> 30), "gcc",
+                             tools->tools[AE_TOOL_GCC].version, "nvcc", tools->tools[AE_TOOL_NVCC].version, "waits",
+                             context->host.spin ? "spin" : "futex");
+    if (json && context->device.handle) {
+        json_object_set_new(json, "device", json_string(context->device.name));
+        json_object_set_new(json, "device_memory_gib", json_integer((json_int_t)(context->device.memory_bytes >> 30)));
+        json_object_set_new(json, "driver", json_string(context->device.driver));
+        json_object_set_new(json, "arch", json_string(context->device.arch));
+    }
+    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(json);
+    return text;
+}
+
+void ae_context_baseline_key(const struct ae_context *context, char *ret, size_t size)
+{
+    snprintf(ret, size, "cpu %s\ngcc %s\nwaits %s\n", context->host.cpu,
+             context->toolchain->tools[AE_TOOL_GCC].version, context->host.spin ? "spin" : "futex");
+}

@@ -1,0 +1,67 @@
+/* What all evaluations of one invocation share: the machine, its tools, the cache, the bank. */
+#ifndef AE_RUN_CONTEXT_H
+#define AE_RUN_CONTEXT_H
+
+#include "base/file.h"
+#include "build/build.h"
+#include "cache/cache.h"
+#include "run/bank.h"
+#include "run/device.h"
+#include "run/runner.h"
+
+#include <sched.h>
+
+struct ae_host {
+    cpu_set_t cores;     /* that this process may use */
+    int core_count;
+    cpu_set_t submission_cores; /* the parent's own taken out where there are three or more */
+    int submission_core_count;
+    int parent_core;     /* -1: none of its own */
+    bool spin;           /* parent and submission both have cores: waits spin */
+    char cpu[128];       /* "GenuineIntel 6-207-2, Intel(R) Xeon(R)..., 300 MB" */
+    char kernel[32];     /* major.minor */
+    bool virtual_machine;
+    uint64_t memory_bytes;
+};
+
+/* Called as work goes on; text is one line, without end. */
+typedef void ae_progress_fn(void *data, const char *text);
+
+struct ae_context {
+    struct ae_host host;
+    struct ae_device device;  /* handle NULL: none */
+    char no_device[256];      /* why */
+    struct ae_toolchain *toolchain;
+    struct ae_cache *cache;
+    struct ae_bank bank;
+    char worker[4096]; /* acceleval-worker */
+    char tasks[4096];  /* the folder of tasks */
+    uint64_t layers_off; /* tests */
+    ae_progress_fn *progress; /* may be NULL */
+    void *progress_data;
+};
+
+/* Finds worker and tasks beside the running program ($ACCELEVAL_WORKER and $ACCELEVAL_TASKS overrule), probes host and
+ * compilers, opens cache and bank. */
+int ae_context_open(struct ae_context *ret, struct ae_error *err);
+void ae_context_close(struct ae_context *context);
+
+/* Makes device `ordinal` the one that cuda submissions run on (0 is opened at the start); locks it where lock is set. */
+int ae_context_device(struct ae_context *context, int ordinal, bool lock, struct ae_error *err);
+
+/* Pins the calling thread to the parent's core; the rest of the machine is the submissions'. */
+void ae_context_pin(const struct ae_context *context);
+
+void ae_context_say(const struct ae_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Text of tasks/<id>/<file>; the caller releases it. AE_E_NOTFOUND where the task has none. */
+int ae_context_read(const struct ae_context *context, const struct ae_task *task, const char *file,
+                    struct ae_bytes *ret, struct ae_error *err);
+
+/* The facts of this machine that a time depends on, as JSON; the caller frees it. */
+char *ae_context_environment(const struct ae_context *context);
+
+/* The part of the key of a baseline that names machine and compiler (rule 11). */
+void ae_context_baseline_key(const struct ae_context *context, char *ret, size_t size);
+
+#endif

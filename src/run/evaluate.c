@@ -1,0 +1,641 @@
+#include "run/evaluate.h"
+
+#include "base/clock.h"
+#include "run/trial.h"
+#include "stats/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Defaults, as docs/methodology.md lists them. */
+#define CALL_TIMEOUT_MIN      (10 * AE_SEC)
+#define CALL_TIMEOUT_FACTOR   2
+#define BUDGET_MIN            (600 * AE_SEC)
+#define BUDGET_FACTOR         20
+#define NOISE_TARGET          0.01 /* relative half width of the 95 % interval of the median */
+#define REPEATS_OF_A_FAILURE  3
+#define REPEATS_AS_A_PAIR     2
+#define LEDGER_CALLS          3
+#define LEDGER_INSTANCES      2
+#define MEMORY_FACTOR         3
+#define MEMORY_EXTRA          ((uint64_t)4 << 30)
+#define FRESH_SLOW_FACTOR     1.5
+#define FRESH_SLOW_NS         (2 * AE_MS)
+
+/* One evaluation in progress. */
+struct evaluation {
+    struct ae_context *context;
+    const struct ae_submission_info *submission;
+    const struct ae_evaluate_options *options;
+    enum ae_size size;
+    struct ae_measurement *m;
+    struct ae_mismatch *mismatch;
+    struct ae_bytes object;
+    struct ae_runner runner;
+    bool running;
+    bool ledger;         /* workers count allocations: the families' process */
+    struct ae_ledger first_ledger, last_ledger;
+    int64_t launches;
+    int ledger_calls;
+    uint64_t settled_memory; /* free on the device after the first unloading */
+    size_t buffer_bytes; /* of the running worker */
+    int group;
+    int64_t spent_ns;    /* in trials of this submission; making references does not count */
+    bool over;           /* a verdict other than a wrong answer has been reached */
+    struct ae_case_name failed; /* the first instance with a wrong answer */
+    struct ae_case_name last;   /* the case before, in the same process; task NULL: none */
+    struct ae_case_name before_failed;
+    int wrong, judged;
+};
+
+static void conclude(struct evaluation *e, enum ae_verdict verdict, enum ae_violation violation, const char *detail)
+{
+    e->m->verdict = verdict;
+    e->m->violation = violation;
+    if (detail != e->m->detail)
+        snprintf(e->m->detail, sizeof e->m->detail, "%s", detail);
+    e->over = true;
+}
+
+static void host_error(struct evaluation *e, const struct ae_error *err)
+{
+    conclude(e, AE_HOST_ERROR, AE_NO_VIOLATION, err->text);
+}
+
+static void keep_log(struct evaluation *e, char *log)
+{
+    if (log && !e->m->log)
+        e->m->log = log;
+    else
+        free(log);
+}
+
+static void stop(struct evaluation *e)
+{
+    char *log = NULL;
+    if (e->running)
+        ae_runner_stop(&e->runner, &log, NULL);
+    e->running = false;
+    e->last.task = NULL;
+    keep_log(e, log);
+}
+
+/* The worker has ended on its own: why. */
+static void autopsy(struct evaluation *e, const char *detail)
+{
+    char text[AE_DETAIL_TEXT];
+    char *log = NULL;
+    enum ae_violation violation;
+    snprintf(text, sizeof text, "%s", detail);
+    const enum ae_verdict verdict = ae_trial_autopsy(&e->runner, &violation, text, &log);
+    e->running = false;
+    keep_log(e, log);
+    conclude(e, verdict, violation, text);
+}
+
+/* A worker whose shared memory holds the instance, with the object loaded. */
+static bool ensure_loaded(struct evaluation *e, const struct ae_instance *inst)
+{
+    const size_t need = ae_buffers_need(inst);
+    struct ae_error err = {0};
+    char detail[AE_DETAIL_TEXT] = "";
+    if (e->running && need <= e->buffer_bytes)
+        return true;
+    stop(e);
+    /* Room for instances a little larger than this one, so that a process serves a whole group. */
+    e->buffer_bytes = need + need / 8 + ((size_t)8 << 20);
+    const struct ae_runner_options options = {
+        .worker = e->context->worker,
+        .target = e->submission->target,
+        .device = e->options->device,
+        .cuda_lib = e->context->toolchain->cuda_lib[0] ? e->context->toolchain->cuda_lib : NULL,
+        .cores = &e->context->host.submission_cores,
+        .spin = e->context->host.spin,
+        .single = e->options->single,
+        .ledger = e->ledger,
+        .memory_bytes = MEMORY_FACTOR * (uint64_t)ae_instance_bytes(inst) + MEMORY_EXTRA,
+        .layers_off = e->context->layers_off,
+    };
+    const int rc = ae_runner_start(&e->runner, &options, e->object.data, e->object.size, e->buffer_bytes, &err);
+    e->running = true;
+    if (rc != AE_OK) {
+        stop(e);
+        host_error(e, &err);
+        return false;
+    }
+    if (e->runner.answers->result == AE_WORKER_NO_LEDGER) {
+        e->m->notes |= AE_NOTE_NO_LEDGER;
+    } else if (e->runner.answers->result != AE_WORKER_OK) {
+        snprintf(detail, sizeof detail, "%s", ae_runner_text(&e->runner));
+        const bool no_device = e->runner.answers->result == AE_WORKER_NO_DEVICE;
+        stop(e);
+        if (!no_device && e->submission->target == AE_CUDA)
+            e->context->device.quarantined = true;
+        conclude(e, no_device ? AE_NOT_RUN : AE_HOST_ERROR, AE_NO_VIOLATION, detail);
+        return false;
+    }
+    e->m->sandbox = ae_proc_layers(e->runner.proc);
+    const enum ae_verdict loaded = ae_trial_load(&e->runner, 0, detail);
+    if (loaded == AE_PASS)
+        return true;
+    if (e->runner.dead) {
+        autopsy(e, detail);
+    } else {
+        stop(e);
+        conclude(e, loaded, AE_NO_VIOLATION, detail);
+    }
+    return false;
+}
+
+/* Takes the object away; with it goes every pointer it kept, so that what it still holds on the device is missing from
+ * the free memory. The first time, libraries may have made their own lasting reserve. */
+static bool unload(struct evaluation *e)
+{
+    enum ae_violation violation;
+    char detail[AE_DETAIL_TEXT] = "";
+    const enum ae_verdict gone = ae_trial_unload(&e->runner, &violation, detail);
+    if (gone != AE_PASS) {
+        stop(e);
+        conclude(e, gone, violation, detail);
+        return false;
+    }
+    const uint64_t left = e->submission->target == AE_CUDA ? e->runner.answers->free_memory : 0;
+    if (e->settled_memory && left < e->settled_memory && !(e->m->notes & AE_NOTE_LEAKS)) {
+        snprintf(detail, sizeof detail,
+                 "%.1f MiB of device memory were not there any more when the object had been unloaded: something is kept "
+                 "between calls", (double)(e->settled_memory - left) / 0x1p20);
+        stop(e);
+        conclude(e, AE_VIOLATION, AE_STATE_CARRIED, detail);
+        return false;
+    }
+    if (!e->settled_memory)
+        e->settled_memory = left;
+    return true;
+}
+
+/* Between groups: the object goes and comes again, and its statics with it. */
+static bool reload(struct evaluation *e)
+{
+    char detail[AE_DETAIL_TEXT] = "";
+    e->group++;
+    if (!e->running)
+        return true;
+    if (!unload(e))
+        return false;
+    const enum ae_verdict loaded = ae_trial_load(&e->runner, 0, detail);
+    if (loaded == AE_PASS)
+        return true;
+    if (e->runner.dead) {
+        autopsy(e, detail);
+        /* It loaded before: what crashes now is what it had kept. */
+        if (e->m->verdict == AE_CRASH)
+            conclude(e, AE_VIOLATION, AE_STATE_CARRIED, e->m->detail);
+    } else {
+        stop(e);
+        conclude(e, loaded, AE_NO_VIOLATION, detail);
+    }
+    return false;
+}
+
+static int64_t call_timeout(const struct evaluation *e, const struct ae_case *cell)
+{
+    if (e->options->timeout_ns)
+        return e->options->timeout_ns;
+    const int64_t reference = cell->baseline_ns ? cell->baseline_ns : cell->reference_ns;
+    const int64_t doubled = CALL_TIMEOUT_FACTOR * reference;
+    return doubled > CALL_TIMEOUT_MIN ? doubled : CALL_TIMEOUT_MIN;
+}
+
+/* The practice bank's values may be shown; the secret bank's never leave this process. */
+static void note_mismatch(struct evaluation *e, const struct ae_case *cell, const struct ae_judgement *judgement)
+{
+    if (!e->mismatch || e->mismatch->known || !cell->name.practice)
+        return;
+    for (int k = 0; k < judgement->output_count; k++) {
+        const struct ae_output_judgement *o = &judgement->output[k];
+        if (o->wrong == 0)
+            continue;
+        *e->mismatch = (struct ae_mismatch){true, cell->name.family, o->arg, o->first, o->got, o->expected};
+        return;
+    }
+}
+
+/* Runs one trial on the cell and records it. Returns false when the evaluation is over. */
+static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool record)
+{
+    struct ae_trial trial;
+    struct ae_judgement judgement;
+    struct ae_error err = {0};
+    char detail[AE_DETAIL_TEXT] = "";
+    if (!ensure_loaded(e, &cell->inst))
+        return false;
+    const struct ae_trial_request request = {
+        .inst = &cell->inst,
+        .expected = &cell->expected,
+        .kind = cell->name.kind,
+        .timeout_ns = call_timeout(e, cell),
+        .pause_ns = AE_LATE_PAUSE_NS,
+    };
+    const int rc = ae_trial_run(&e->runner, &request, &trial, &judgement, detail, &err);
+    if (rc != AE_OK) {
+        stop(e);
+        host_error(e, &err);
+        return false;
+    }
+    trial.group = e->group;
+    trial.instance = cell->name.number;
+    trial.reference_ns = cell->baseline_ns;
+    if (e->submission->target == AE_CUDA) {
+        struct ae_device_state device;
+        ae_device_look(&e->context->device, &device);
+        trial.sm_mhz = device.sm_mhz;
+        trial.temperature_c = device.temperature_c;
+        trial.disturbed = device.throttled;
+    }
+    const bool died = e->runner.dead;
+    if (died)
+        autopsy(e, detail);
+    if (died) {
+        trial.verdict = e->m->verdict;
+        trial.violation = e->m->violation;
+    }
+    if (record && ae_measurement_add(e->m, &trial) != AE_OK) {
+        ae_error_set(&err, AE_E_NOMEM, "no memory for one more trial");
+        host_error(e, &err);
+        return false;
+    }
+    if (died)
+        return false;
+    if (e->ledger && trial.call_ns > 0) {
+        e->last_ledger = e->runner.answers->ledger;
+        e->launches += e->last_ledger.launches;
+        if (e->ledger_calls++ == 0)
+            e->first_ledger = e->last_ledger;
+    }
+    if (trial.verdict == AE_PASS || trial.verdict == AE_WRONG_ANSWER) {
+        e->judged++;
+        if (trial.verdict == AE_WRONG_ANSWER) {
+            if (e->wrong++ == 0) {
+                e->failed = cell->name;
+                e->before_failed = e->last;
+                snprintf(e->m->detail, sizeof e->m->detail, "%s%s%s", cell->name.family ? "family " : "",
+                         cell->name.family ? cell->inst.task->families[cell->name.family].name : "",
+                         cell->name.family ? ": " : "");
+                const size_t used = strlen(e->m->detail);
+                snprintf(e->m->detail + used, sizeof e->m->detail - used, "%s", detail);
+            }
+            note_mismatch(e, cell, &judgement);
+        }
+        e->last = cell->name;
+        return true;
+    }
+    stop(e); /* its state is not to be trusted any more */
+    conclude(e, trial.verdict, trial.violation, detail);
+    return false;
+}
+
+static bool open_cell(struct evaluation *e, const struct ae_case_name *name, bool baseline, struct ae_case *cell)
+{
+    struct ae_error err = {0};
+    if (ae_case_open(e->context, name, baseline, cell, &err) == AE_OK)
+        return true;
+    ae_case_release(cell);
+    host_error(e, &err);
+    return false;
+}
+
+static bool try_name(struct evaluation *e, const struct ae_case_name *name, bool baseline, bool record)
+{
+    struct ae_case cell;
+    if (!open_cell(e, name, baseline, &cell))
+        return false;
+    const int64_t budget = BUDGET_FACTOR * (cell.baseline_ns ? cell.baseline_ns : cell.reference_ns);
+    const int64_t start = ae_now_ns();
+    bool on = run_cell(e, &cell, record);
+    e->spent_ns += ae_now_ns() - start;
+    if (on && e->spent_ns > (budget > BUDGET_MIN ? budget : BUDGET_MIN)) {
+        conclude(e, AE_TIMEOUT, AE_NO_VIOLATION, "the evaluation as a whole takes longer than its budget");
+        on = false;
+    }
+    ae_case_release(&cell);
+    return on;
+}
+
+/* What is alive after every call and does not grow is used again; what grows is forgotten. */
+static bool audit_ledger(struct evaluation *e)
+{
+    const struct {
+        const char *what;
+        int64_t first, last;
+    } sorts[] = {
+        {"device", e->first_ledger.device, e->last_ledger.device},
+        {"pinned host", e->first_ledger.pinned, e->last_ledger.pinned},
+        {"registered host", e->first_ledger.registered, e->last_ledger.registered},
+        {"pool", e->first_ledger.pools, e->last_ledger.pools},
+    };
+    char detail[AE_DETAIL_TEXT];
+    if (e->launches == 0) {
+        conclude(e, AE_VIOLATION, AE_NO_DEVICE_WORK, "nothing was launched on the device in any call");
+        return false;
+    }
+    if (e->last_ledger.contexts > 0) {
+        conclude(e, AE_VIOLATION, AE_EXTRA_CONTEXT, "the program makes a context of its own");
+        return false;
+    }
+    for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
+        if (sorts[i].last <= 0)
+            continue;
+        if (sorts[i].last > sorts[i].first) {
+            e->m->notes |= AE_NOTE_LEAKS;
+            continue;
+        }
+        snprintf(detail, sizeof detail, "%lld %s allocation%s alive after every call: free everything before returning",
+                 (long long)sorts[i].last, sorts[i].what, sorts[i].last == 1 ? " is" : "s are");
+        conclude(e, AE_VIOLATION, AE_STATE_CARRIED, detail);
+        return false;
+    }
+    return true;
+}
+
+/* The ledger wants calls of the timed family too, and three in all: the first may be unlike the others. */
+static bool run_ledger_calls(struct evaluation *e)
+{
+    struct ae_case_name name = {.task = e->submission->task, .size = e->size, .kind = AE_TRIAL_LEDGER,
+                                .practice = e->options->practice};
+    for (int i = 0; i == 0 || e->ledger_calls < LEDGER_CALLS; i++) {
+        name.number = i % LEDGER_INSTANCES;
+        if (!try_name(e, &name, false, true))
+            return false;
+        if (e->wrong)
+            return true;
+    }
+    return (e->m->notes & AE_NOTE_NO_LEDGER) || audit_ledger(e);
+}
+
+/* Rule 0: in a process of its own, before any timing. A wrong answer here ends the evaluation. */
+static bool run_families(struct evaluation *e)
+{
+    const struct ae_task *task = e->submission->task;
+    struct ae_case_name name = {
+        .task = task, .size = e->size, .kind = AE_TRIAL_ADVERSARIAL, .practice = e->options->practice};
+    for (int f = 1; f < ae_task_family_count(task); f++) {
+        if (!(task->families[f].sizes & AE_AT(e->size)))
+            continue;
+        name.family = f;
+        if (!try_name(e, &name, false, true))
+            return false;
+        if (e->wrong)
+            break;
+    }
+    const bool on = !e->ledger || e->wrong || run_ledger_calls(e);
+    stop(e);
+    e->ledger = false;
+    return on && e->wrong == 0;
+}
+
+/* Relative half width of the 95 % interval of the median of t / t_reference. */
+static double noise(const struct ae_measurement *m)
+{
+    double ratios[64];
+    size_t n = 0;
+    for (int i = 0; i < m->trial_count && n < 64; i++) {
+        const struct ae_trial *t = &m->trials[i];
+        if (t->kind == AE_TRIAL_TIMED && t->verdict == AE_PASS && !t->disturbed && t->reference_ns > 0)
+            ratios[n++] = (double)t->call_ns / (double)t->reference_ns;
+    }
+    if (n < 6)
+        return INFINITY;
+    ae_sort(ratios, n);
+    const struct ae_interval interval = ae_median_interval(ratios, n);
+    return (interval.high - interval.low) / 2 / ae_median(ratios, n);
+}
+
+static bool run_group(struct evaluation *e, int group, int first_timed, int timed)
+{
+    struct ae_case_name name = {.task = e->submission->task, .size = e->size, .practice = e->options->practice};
+    if (group > 0 && !reload(e))
+        return false;
+    name.kind = AE_TRIAL_FRESH;
+    name.number = group;
+    if (!try_name(e, &name, false, true))
+        return false;
+    name.kind = AE_TRIAL_TIMED;
+    for (int i = 0; i < timed; i++) {
+        name.number = first_timed + i;
+        if (!try_name(e, &name, true, true))
+            return false;
+    }
+    return true;
+}
+
+/* All that an extension would use lies in the cache: eval does not make a user wait for references. */
+static bool extension_cached(struct evaluation *e, int group, int first_timed, int timed)
+{
+    struct ae_case_name name = {.task = e->submission->task, .size = e->size, .kind = AE_TRIAL_FRESH, .number = group};
+    if (!ae_case_cached(e->context, &name, false))
+        return false;
+    name.kind = AE_TRIAL_TIMED;
+    for (int i = 0; i < timed; i++) {
+        name.number = first_timed + i;
+        if (!ae_case_cached(e->context, &name, true))
+            return false;
+    }
+    return true;
+}
+
+static bool run_timed(struct evaluation *e)
+{
+    const struct ae_bank_plan *plan = ae_bank_plan(e->size);
+    const int per_group = e->options->quick ? 3 : plan->trials_per_group;
+    const int first = e->options->timed ? e->options->timed : e->options->quick ? 3 : plan->first_trials;
+    int done = 0;
+    for (int group = 0; group < plan->groups && done < plan->timed; group++) {
+        const int want = done < first ? first - done : plan->timed - done;
+        const int timed = want < per_group ? want : per_group;
+        if (done >= first) {
+            if (e->options->quick || e->wrong || noise(e->m) <= NOISE_TARGET)
+                break;
+            if (!extension_cached(e, group, done, timed))
+                break;
+        }
+        if (!run_group(e, group, done, timed))
+            return false;
+        done += timed;
+    }
+    if (e->running && !unload(e))
+        return false;
+    if (e->wrong == 0 && !e->options->quick && noise(e->m) > NOISE_TARGET)
+        e->m->notes |= AE_NOTE_FEW_TRIALS;
+    return true;
+}
+
+/* Right alone every time, but wrong again behind the call that came before it: the answer depends on what was kept. */
+static bool fails_after(struct evaluation *e, const struct ae_case_name *before, const struct ae_case_name *failed)
+{
+    for (int i = 0; i < REPEATS_AS_A_PAIR; i++) {
+        stop(e);
+        if (!try_name(e, before, false, false))
+            return false;
+        e->wrong = 0;
+        if (!try_name(e, failed, false, false) || e->wrong == 0)
+            return false;
+    }
+    return true;
+}
+
+/* An instance that failed, three times more in fresh processes: right at least once means a race, or state. */
+static void settle_wrong(struct evaluation *e)
+{
+    char first[AE_DETAIL_TEXT];
+    const struct ae_case_name failed = e->failed, before = e->before_failed;
+    const int wrong = e->wrong, judged = e->judged;
+    int right = 0;
+    snprintf(first, sizeof first, "%s", e->m->detail);
+    for (int i = 0; i < REPEATS_OF_A_FAILURE; i++) {
+        stop(e);
+        e->wrong = 0;
+        if (!try_name(e, &failed, failed.kind == AE_TRIAL_TIMED, false))
+            return; /* it now fails in another way, which conclude() has recorded */
+        right += e->wrong == 0;
+    }
+    const bool kept = right == REPEATS_OF_A_FAILURE && before.task && fails_after(e, &before, &failed);
+    stop(e);
+    if (e->over)
+        return;
+    if (kept) {
+        snprintf(e->m->detail, sizeof e->m->detail,
+                 "right as the first call of a process, wrong each time behind another call: something is kept between "
+                 "calls (%.500s)", first);
+        conclude(e, AE_VIOLATION, AE_STATE_CARRIED, e->m->detail);
+        return;
+    }
+    if (right)
+        snprintf(e->m->detail, sizeof e->m->detail,
+                 "the same instance was right %d of %d times in fresh processes (first failure: %.500s)", right,
+                 REPEATS_OF_A_FAILURE, first);
+    else
+        snprintf(e->m->detail, sizeof e->m->detail, "%.700s (%d of %d instances)", first, wrong, judged);
+    conclude(e, right ? AE_NONDETERMINISTIC : AE_WRONG_ANSWER, AE_NO_VIOLATION, e->m->detail);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t median_of(const struct ae_measurement *m, enum ae_trial_kind kind)
+{
+    int64_t times[64];
+    size_t n = 0;
+    for (int i = 0; i < m->trial_count && n < 64; i++)
+        if (m->trials[i].kind == kind && m->trials[i].verdict == AE_PASS && !m->trials[i].disturbed)
+            times[n++] = m->trials[i].call_ns;
+    qsort(times, n, sizeof *times, by_time);
+    return n ? times[n / 2] : 0;
+}
+
+static void add_notes(struct ae_measurement *m)
+{
+    const int64_t fresh = median_of(m, AE_TRIAL_FRESH), timed = median_of(m, AE_TRIAL_TIMED);
+    if (timed && fresh > timed + FRESH_SLOW_NS && (double)fresh > FRESH_SLOW_FACTOR * (double)timed)
+        m->notes |= AE_NOTE_FRESH_SLOW;
+}
+
+/* check: every family and instance of the practice bank, one process, no timing claimed. */
+static bool run_practice(struct evaluation *e)
+{
+    struct ae_case_name name = {.task = e->submission->task, .size = e->size, .kind = AE_TRIAL_TIMED, .practice = true};
+    if (!run_families(e))
+        return false;
+    for (int i = 0; i < ae_bank_plan(e->size)->practice; i++) {
+        name.number = i;
+        if (!try_name(e, &name, false, true))
+            return false;
+    }
+    return true;
+}
+
+static bool built(struct evaluation *e)
+{
+    const struct ae_build_result *build = e->submission->build;
+    struct ae_error err = {0};
+    e->m->compile_ns = build->compile_ns;
+    if (e->submission->target == AE_CUDA && build->verdict == AE_PASS) {
+        if (!e->context->device.handle) {
+            conclude(e, AE_NOT_RUN, AE_NO_VIOLATION, e->context->no_device);
+            return false;
+        }
+        if (e->context->device.quarantined) {
+            conclude(e, AE_NOT_RUN, AE_NO_VIOLATION, "the device did not come back after an earlier program: look at it with nvidia-smi");
+            return false;
+        }
+    }
+    if (build->constructors)
+        e->m->notes |= AE_NOTE_CONSTRUCTOR;
+    if (build->log)
+        e->m->log = strdup(build->log);
+    if (build->verdict != AE_PASS) {
+        conclude(e, build->verdict, build->violation, build->detail);
+        return false;
+    }
+    /* The log of a compile that succeeded (warnings) gives way to what the program prints if it fails. */
+    free(e->m->log);
+    e->m->log = NULL;
+    if (ae_file_read(build->object, (size_t)1 << 30, &e->object, &err) != AE_OK) {
+        host_error(e, &err);
+        return false;
+    }
+    return true;
+}
+
+void ae_evaluate(struct ae_context *context, const struct ae_submission_info *submission, enum ae_size size,
+                 const struct ae_evaluate_options *options, struct ae_measurement *ret, struct ae_mismatch *mismatch)
+{
+    const int64_t start = ae_now_ns();
+    *ret = (struct ae_measurement){
+        .task = submission->task,
+        .size = size,
+        .target = submission->target,
+        .sample = submission->sample,
+        .started_ns = ae_wall_ns(),
+        .cores = options->single ? 1 : context->host.submission_core_count,
+        .seeded = context->bank.seeded,
+    };
+    if (submission->target == AE_CUDA)
+        snprintf(ret->device_uuid, sizeof ret->device_uuid, "%s", context->device.uuid);
+    if (mismatch)
+        *mismatch = (struct ae_mismatch){0};
+    snprintf(ret->entrant, sizeof ret->entrant, "%s", submission->entrant);
+    snprintf(ret->submission, sizeof ret->submission, "%s", submission->build->source_hash);
+    snprintf(ret->source_path, sizeof ret->source_path, "%s", submission->source_path);
+    struct evaluation e = {
+        .context = context,
+        .submission = submission,
+        .options = options,
+        .size = size,
+        .m = ret,
+        .mismatch = mismatch,
+    };
+    if (built(&e)) {
+        e.ledger = submission->target == AE_CUDA;
+        if (options->practice)
+            (void)run_practice(&e);
+        else if (run_families(&e))
+            (void)run_timed(&e);
+        if (!e.over && e.wrong)
+            settle_wrong(&e);
+        stop(&e);
+        if (!e.over) {
+            ret->verdict = AE_PASS;
+            ret->detail[0] = 0;
+            add_notes(ret);
+            free(ret->log); /* of no use to the author of a right program, and it may be large */
+            ret->log = NULL;
+        }
+    }
+    ae_bytes_release(&e.object);
+    ret->wall_ns = ae_now_ns() - start;
+}

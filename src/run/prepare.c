@@ -1,0 +1,186 @@
+#include "run/prepare.h"
+
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Operations a second of plain C on one core, for the guess alone. */
+#define RATE 5e8
+/* Memory of a case beyond its arrays: worker, compiler's leftovers. */
+#define CASE_OVERHEAD ((uint64_t)256 << 20)
+
+struct guess {
+    struct ae_case_name name;
+    double seconds;
+    uint64_t bytes;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+    const double x = ((const struct guess *)a)->seconds, y = ((const struct guess *)b)->seconds;
+    return (x < y) - (x > y);
+}
+
+/* Seconds of the reference on an instance of the size: from its parameters alone there is no telling, so the small
+ * instance's work model is scaled by bytes. Rough, and said to be. */
+static void guess_size(const struct ae_task *task, enum ae_size size, double *ret_seconds, uint64_t *ret_bytes)
+{
+    struct ae_instance inst;
+    struct ae_work work = {0};
+    struct ae_error err;
+    *ret_seconds = 0.1;
+    *ret_bytes = 0;
+    if (ae_instance_make(&inst, task, size, 0, 1, &err) == AE_OK) {
+        ae_instance_work(&inst, &work);
+        *ret_seconds = work.operations / RATE;
+        *ret_bytes = ae_instance_bytes(&inst);
+    }
+    ae_instance_release(&inst);
+}
+
+int ae_prepare_plan(struct ae_context *context, const struct ae_task *const *tasks, size_t task_count, unsigned sizes,
+                    bool full, struct ae_prepare_plan *ret, struct ae_error *err)
+{
+    struct guess *all = NULL;
+    size_t count = 0;
+    *ret = (struct ae_prepare_plan){0};
+    for (size_t t = 0; t < task_count; t++)
+        for (int s = 0; s < AE_SIZE_COUNT; s++) {
+            struct ae_case_name names[64];
+            const enum ae_size size = (enum ae_size)s;
+            const struct ae_bank_plan *plan = ae_bank_plan(size);
+            double seconds = -1;
+            uint64_t bytes = 0;
+            if (!(sizes & AE_AT(s)))
+                continue;
+            const int timed = full ? plan->timed : plan->first_trials;
+            const int fresh = full ? plan->fresh : (timed + plan->trials_per_group - 1) / plan->trials_per_group;
+            const int n = ae_cases_of(tasks[t], size, false, timed, fresh, names);
+            for (int i = 0; i < n; i++) {
+                const bool baseline = names[i].kind == AE_TRIAL_TIMED;
+                if (ae_case_cached(context, &names[i], baseline))
+                    continue;
+                if (seconds < 0)
+                    guess_size(tasks[t], size, &seconds, &bytes);
+                struct guess *more = realloc(all, (count + 1) * sizeof *more);
+                if (!more) {
+                    free(all);
+                    return ae_error_set(err, AE_E_NOMEM, "no memory to plan");
+                }
+                all = more;
+                all[count++] = (struct guess){names[i], seconds, bytes};
+                ret->answers++;
+                ret->baselines += baseline;
+                ret->seconds += seconds * (baseline ? ae_baseline_repeats((int64_t)(seconds * 1e9)) : 1);
+            }
+        }
+    if (count > 1)
+        qsort(all, count, sizeof *all, longest_first);
+    ret->cases = calloc(count + 1, sizeof *ret->cases);
+    for (size_t i = 0; ret->cases && i < count; i++)
+        ret->cases[i] = all[i].name;
+    ret->count = count;
+    free(all);
+    return ret->cases ? AE_OK : ae_error_set(err, AE_E_NOMEM, "no memory to plan");
+}
+
+struct crew {
+    struct ae_context *context;
+    const struct ae_prepare_plan *plan;
+    const volatile int *stop;
+    pthread_mutex_t mutex;
+    size_t next;
+    size_t done;
+    struct ae_error err; /* of the first case that failed */
+};
+
+/* Cases whose baseline is wanted are made here only where a second run of the reference is cheap compared with having
+ * the answers on all cores: always, since baselines are timed alone. */
+static void *make_answers(void *data)
+{
+    struct crew *crew = data;
+    for (;;) {
+        pthread_mutex_lock(&crew->mutex);
+        const size_t i = crew->next++;
+        pthread_mutex_unlock(&crew->mutex);
+        if (i >= crew->plan->count || *crew->stop)
+            return NULL;
+        struct ae_case made;
+        struct ae_error err = {0};
+        const int rc = ae_case_open(crew->context, &crew->plan->cases[i], false, &made, &err);
+        ae_case_release(&made);
+        pthread_mutex_lock(&crew->mutex);
+        crew->done++;
+        if (rc != AE_OK && crew->err.code == AE_OK)
+            crew->err = err;
+        pthread_mutex_unlock(&crew->mutex);
+    }
+}
+
+static void make_all_answers(struct crew *crew, int jobs)
+{
+    pthread_t threads[64];
+    int started = 0;
+    jobs = jobs > 64 ? 64 : jobs;
+    for (int i = 1; i < jobs; i++)
+        if (pthread_create(&threads[started], NULL, make_answers, crew) == 0)
+            started++;
+    make_answers(crew);
+    for (int i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* So many at once that their memory fits: an instance is held by generator, shared memory and reference. */
+static int jobs_that_fit(const struct ae_context *context, const struct ae_prepare_plan *plan, int jobs)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        double seconds;
+        uint64_t bytes;
+        if (i > 0 && plan->cases[i].task == plan->cases[i - 1].task && plan->cases[i].size == plan->cases[i - 1].size)
+            continue;
+        guess_size(plan->cases[i].task, plan->cases[i].size, &seconds, &bytes);
+        largest = bytes > largest ? bytes : largest;
+    }
+    const uint64_t each = 4 * largest + CASE_OVERHEAD;
+    const uint64_t fit = context->host.memory_bytes / 2 / each;
+    return fit < 1 ? 1 : fit < (uint64_t)jobs ? (int)fit : jobs;
+}
+
+int ae_prepare_run(struct ae_context *context, const struct ae_prepare_plan *plan, int jobs, const volatile int *stop,
+                   struct ae_error *err)
+{
+    struct crew crew = {.context = context, .plan = plan, .stop = stop};
+    if (jobs == 0)
+        jobs = context->host.core_count;
+    if (plan->count == 0)
+        return AE_OK;
+    pthread_mutex_init(&crew.mutex, NULL);
+    /* On one or two cores a second run of the reference costs more than the other core brings: then answers come
+     * out of the baseline's first repeat. */
+    if (context->host.core_count > 2)
+        make_all_answers(&crew, jobs_that_fit(context, plan, jobs));
+    for (size_t i = 0; i < plan->count && !*stop; i++) {
+        struct ae_case made;
+        struct ae_error problem = {0};
+        const bool baseline = plan->cases[i].kind == AE_TRIAL_TIMED;
+        if (!baseline && context->host.core_count > 2)
+            continue;
+        ae_context_say(context, "%zu of %zu: %s %s", i + 1, plan->count, plan->cases[i].task->id,
+                       ae_size_name(plan->cases[i].size));
+        const int rc = ae_case_open(context, &plan->cases[i], baseline, &made, &problem);
+        ae_case_release(&made);
+        if (rc != AE_OK && crew.err.code == AE_OK)
+            crew.err = problem;
+    }
+    pthread_mutex_destroy(&crew.mutex);
+    if (crew.err.code != AE_OK) {
+        if (err)
+            *err = crew.err;
+        return crew.err.code;
+    }
+    return AE_OK;
+}

@@ -1,0 +1,422 @@
+#include "run/runner.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "sandbox/landlock.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+#define READY_TIMEOUT (60 * AE_SEC) /* a device's context takes a quarter of a second; a loaded machine longer */
+/* How long a sleeping wait goes on before it looks whether the worker is still there. */
+#define LOOK_INTERVAL (20 * AE_MS)
+#define SPINS_PER_LOOK 4096
+#define TMP_BYTES ((uint64_t)16 << 20)
+#define FILES_MAX 256
+/* An idle device lowers its clocks, which triples a short call. */
+#define CLOCK_RAMP_MS 20
+
+/* What a worker may see of the file system. Libraries need reading only; executed are the worker itself and, by the
+ * kernel on its behalf, the dynamic loader. */
+static const struct ae_landlock_rule view[] = {
+    {"/lib", AE_LANDLOCK_READ, true},
+    {"/lib64", AE_LANDLOCK_READ, true},
+    {"/usr/lib", AE_LANDLOCK_READ, true},
+    {"/usr/lib64", AE_LANDLOCK_READ, true},
+    {"/lib64/ld-linux-x86-64.so.2", AE_LANDLOCK_READ | AE_LANDLOCK_EXECUTE, true},
+    {"/lib/ld-linux-aarch64.so.1", AE_LANDLOCK_READ | AE_LANDLOCK_EXECUTE, true},
+    {"/etc/ld.so.cache", AE_LANDLOCK_READ, true},
+    {"/dev/null", AE_LANDLOCK_READ | AE_LANDLOCK_WRITE, true},
+    {"/dev/zero", AE_LANDLOCK_READ, true},
+    {"/dev/urandom", AE_LANDLOCK_READ, true},
+    /* Only the size of the machine is told there; OpenMP asks for it. */
+    {"/sys/devices/system/cpu", AE_LANDLOCK_READ | AE_LANDLOCK_LIST, true},
+};
+
+static const struct ae_landlock_rule device_view[] = {
+    {"/usr/local/nvidia", AE_LANDLOCK_READ, true},
+    {"/sys/devices/system", AE_LANDLOCK_READ | AE_LANDLOCK_LIST, true}, /* CUPTI */
+    {"/dev/nvidiactl", AE_LANDLOCK_READ | AE_LANDLOCK_WRITE | AE_LANDLOCK_IOCTL, true},
+    {"/dev/nvidia-uvm", AE_LANDLOCK_READ | AE_LANDLOCK_WRITE | AE_LANDLOCK_IOCTL, true},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* A ruleset for the target, or -1 where the kernel has no landlock. */
+static int make_view(const struct ae_runner_options *options)
+{
+    struct ae_landlock_rule rules[COUNT(view) + COUNT(device_view) + 4];
+    char device[64], cuda_lib[4096];
+    size_t n = 0;
+    for (size_t i = 0; i < COUNT(view); i++)
+        rules[n++] = view[i];
+    rules[n++] = (struct ae_landlock_rule){options->worker, AE_LANDLOCK_READ | AE_LANDLOCK_EXECUTE, false};
+    if (options->target == AE_CUDA) {
+        for (size_t i = 0; i < COUNT(device_view); i++)
+            rules[n++] = device_view[i];
+        snprintf(device, sizeof device, "/dev/nvidia%d", options->device);
+        rules[n++] = (struct ae_landlock_rule){device, AE_LANDLOCK_READ | AE_LANDLOCK_WRITE | AE_LANDLOCK_IOCTL, true};
+        if (options->cuda_lib && realpath(options->cuda_lib, cuda_lib))
+            rules[n++] = (struct ae_landlock_rule){cuda_lib, AE_LANDLOCK_READ, true};
+        rules[n++] = (struct ae_landlock_rule){"/proc", AE_LANDLOCK_READ | AE_LANDLOCK_WRITE, true};
+    } else {
+        rules[n++] = (struct ae_landlock_rule){"/proc", AE_LANDLOCK_READ, true};
+    }
+    int fd;
+    return ae_landlock_make(rules, n, AE_LANDLOCK_NET | AE_LANDLOCK_SCOPE, &fd, NULL) == AE_OK ? fd : -1;
+}
+
+static int make_memfd(const char *name, size_t size, struct ae_error *err)
+{
+    const int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0 || ftruncate(fd, (off_t)size) != 0) {
+        const int saved = errno;
+        if (fd >= 0)
+            (void)close(fd);
+        return ae_error_errno(err, AE_E_NOMEM, saved, "cannot make shared memory for a worker");
+    }
+    return fd;
+}
+
+static void *map_shared(int fd, size_t size)
+{
+    void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+static int object_memfd(const void *object, size_t size, struct ae_error *err)
+{
+    const int fd = make_memfd("submission", 0, err);
+    if (fd < 0)
+        return fd;
+    if (ae_write_all(fd, object, size) != 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0) {
+        const int saved = errno;
+        (void)close(fd);
+        return ae_error_errno(err, AE_E_NOMEM, saved, "cannot hand the object to a worker");
+    }
+    return fd;
+}
+
+static int first_core(const cpu_set_t *cores)
+{
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, cores))
+            return i;
+    return 0;
+}
+
+uint64_t ae_runner_wanted_layers(void)
+{
+    const uint64_t layers = AE_PROC_USER_NS | AE_PROC_MOUNT_NS | AE_PROC_PID_NS | AE_PROC_NET_NS | AE_PROC_IPC_NS |
+                            AE_PROC_UTS_NS | AE_PROC_PRIVATE_PROC | AE_PROC_PRIVATE_TMP | AE_PROC_NO_CAPS |
+                            AE_PROC_NO_NEW_PRIVS | AE_PROC_LANDLOCK;
+    /* A user namespace is only the means by which one who is not root gets the others. */
+    return geteuid() == 0 ? (layers & ~(uint64_t)AE_PROC_USER_NS) | AE_PROC_OTHER_UID : layers;
+}
+
+static int spawn(struct ae_runner *runner, const int fds[4], struct ae_error *err)
+{
+    const struct ae_runner_options *o = &runner->options;
+    char library_path[4300], threads[64];
+    const char *env[12];
+    int n = 0;
+    const int core_count = o->single ? 1 : CPU_COUNT(o->cores);
+    snprintf(threads, sizeof threads, "OMP_NUM_THREADS=%d", core_count);
+    env[n++] = "LANG=C";
+    env[n++] = "PATH=/usr/bin:/bin";
+    env[n++] = threads;
+    if (o->target == AE_CUDA) {
+        /* The driver otherwise keeps compiled code in the home folder: a channel between submissions. */
+        env[n++] = "CUDA_CACHE_DISABLE=1";
+        env[n++] = "CUDA_MODULE_LOADING=LAZY";
+        snprintf(library_path, sizeof library_path, "LD_LIBRARY_PATH=%s%s/usr/local/nvidia/lib64",
+                 o->cuda_lib ? o->cuda_lib : "", o->cuda_lib ? ":" : "");
+        env[n++] = library_path;
+    }
+    env[n] = NULL;
+    const char *argv[] = {o->worker, NULL};
+    const struct ae_proc_fd passed[] = {
+        {fds[0], AE_FD_ORDERS}, {fds[1], AE_FD_ANSWERS}, {fds[2], AE_FD_DATA}, {fds[3], AE_FD_OBJECT}};
+    const struct ae_proc_limit limits[] = {
+        {RLIMIT_FSIZE, TMP_BYTES},
+        {RLIMIT_NOFILE, FILES_MAX},
+        {RLIMIT_MSGQUEUE, 0},
+        /* Private writable memory; RLIMIT_AS would refuse the address space that CUDA reserves. */
+        {RLIMIT_DATA, o->memory_bytes},
+    };
+    static const char *const hidden[] = {"/tmp", "/dev/shm", "/var/tmp", NULL};
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first_core(o->cores), &one);
+    ae_autoclose int landlock = o->layers_off & AE_PROC_LANDLOCK ? -1 : make_view(o);
+    uint64_t layers = ae_runner_wanted_layers();
+    if (landlock < 0)
+        layers &= ~(uint64_t)AE_PROC_LANDLOCK;
+    const struct ae_proc_spec spec = {
+        .argv = argv,
+        .env = env,
+        .fds = passed,
+        .fd_count = COUNT(passed),
+        .limits = limits,
+        .limit_count = COUNT(limits),
+        .affinity = o->single ? &one : o->cores,
+        .layers = layers & ~o->layers_off,
+        .landlock_fd = landlock,
+        /* The driver names its threads through /proc/self/task/N/comm; a private /proc has no other process. */
+        .proc_access = ae_landlock_access(AE_LANDLOCK_READ | AE_LANDLOCK_LIST |
+                                          (o->target == AE_CUDA ? AE_LANDLOCK_WRITE : 0)),
+        .tmpfs = hidden,
+        .tmpfs_bytes = TMP_BYTES,
+    };
+    return ae_proc_start(&runner->proc, &spec, err);
+}
+
+int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *options, const void *object,
+                    size_t object_size, size_t buffer_bytes, struct ae_error *err)
+{
+    *ret = (struct ae_runner){.options = *options, .sequence = AE_READY};
+    ret->buffers.fd = -1;
+    ae_autoclose int orders = make_memfd("acceleval-orders", sizeof *ret->orders, err);
+    if (orders < 0)
+        return orders;
+    ae_autoclose int answers = make_memfd("acceleval-answers", sizeof *ret->answers, err);
+    if (answers < 0)
+        return answers;
+    ae_autoclose int code = object_memfd(object, object_size, err);
+    if (code < 0)
+        return code;
+    ret->orders = map_shared(orders, sizeof *ret->orders);
+    ret->answers = map_shared(answers, sizeof *ret->answers);
+    if (!ret->orders || !ret->answers)
+        return ae_error_set(err, AE_E_NOMEM, "cannot map shared memory for a worker");
+    /* From here on nobody can map the orders for writing; kernels before 5.1 lack the seal and the worker then could:
+     * it would ring its own bell and gain nothing but confusion. */
+    (void)fcntl(orders, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
+    (void)fcntl(orders, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    (void)fcntl(answers, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    int rc = ae_buffers_open(&ret->buffers, buffer_bytes, err);
+    if (rc != AE_OK)
+        return rc;
+    ret->orders->target = (int32_t)options->target;
+    ret->orders->device = options->device;
+    ret->orders->spin = options->spin;
+    ret->orders->ledger = options->ledger;
+    ret->orders->clock_ramp_ms = options->ledger ? 0 : CLOCK_RAMP_MS;
+    atomic_store(&ret->orders->doorbell, AE_READY);
+    const int fds[4] = {orders, answers, ret->buffers.fd, code};
+    rc = spawn(ret, fds, err);
+    if (rc != AE_OK)
+        return rc;
+    /* The worker stores AE_READY in done. */
+    const int64_t deadline = ae_deadline_in(READY_TIMEOUT);
+    while (atomic_load(&ret->answers->done) != AE_READY) {
+        const struct timespec look = {0, LOOK_INTERVAL};
+        syscall(SYS_futex, &ret->answers->done, FUTEX_WAIT, 0, &look, NULL, 0);
+        if (ae_proc_poll(ret->proc, 0)) {
+            ret->dead = true;
+            return ae_error_set(err, AE_E_ENV, "the worker ended before it was ready");
+        }
+        if (ae_deadline_left(deadline) == 0)
+            return ae_error_set(err, AE_E_ENV, "the worker was not ready within %d s", (int)(READY_TIMEOUT / AE_SEC));
+    }
+    return AE_OK;
+}
+
+void ae_runner_stop(struct ae_runner *runner, char **ret_log, struct ae_proc_result *ret_result)
+{
+    if (ret_log)
+        *ret_log = NULL;
+    if (ret_result)
+        *ret_result = (struct ae_proc_result){.outcome = AE_PROC_LOST};
+    if (runner->proc) {
+        struct ae_proc_result result = {0};
+        if (!runner->dead)
+            ae_proc_kill(runner->proc);
+        if (ae_proc_wait(runner->proc, &result, NULL) == AE_OK) {
+            if (ret_log && result.out.size + result.err.size > 0) {
+                const size_t size = result.out.size + result.err.size;
+                char *log = malloc(size + 1);
+                if (log) {
+                    memcpy(log, result.out.text ? result.out.text : "", result.out.size);
+                    memcpy(log + result.out.size, result.err.text ? result.err.text : "", result.err.size);
+                    log[size] = 0;
+                    *ret_log = log;
+                }
+            }
+            if (ret_result) {
+                *ret_result = result;
+                ret_result->out = ret_result->err = (struct ae_proc_stream){0};
+            }
+            ae_proc_result_release(&result);
+        }
+        ae_proc_free(runner->proc);
+        runner->proc = NULL;
+    }
+    ae_buffers_close(&runner->buffers);
+    if (runner->orders)
+        (void)munmap(runner->orders, sizeof *runner->orders);
+    if (runner->answers)
+        (void)munmap(runner->answers, sizeof *runner->answers);
+    runner->orders = NULL;
+    runner->answers = NULL;
+}
+
+static void order(struct ae_runner *runner, enum ae_order command)
+{
+    struct ae_orders *orders = runner->orders;
+    orders->command = (int32_t)command;
+    orders->arg_count = runner->buffers.arg_count;
+    memcpy(orders->args, runner->buffers.args, sizeof orders->args);
+    runner->sequence++;
+}
+
+static void wake(struct ae_runner *runner)
+{
+    syscall(SYS_futex, &runner->orders->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static enum ae_answer sleep_until_done(struct ae_runner *runner, int64_t deadline)
+{
+    _Atomic uint32_t *done = &runner->answers->done;
+    for (;;) {
+        const uint32_t seen = atomic_load_explicit(done, memory_order_acquire);
+        if (seen == runner->sequence)
+            return AE_ANSWER_DONE;
+        if (ae_proc_poll(runner->proc, 0)) {
+            /* It may have rung and ended at once. */
+            if (atomic_load(done) == runner->sequence)
+                return AE_ANSWER_DONE;
+            runner->dead = true;
+            return AE_ANSWER_DEAD;
+        }
+        const int64_t left = ae_deadline_left(deadline);
+        if (left == 0)
+            return AE_ANSWER_TIMEOUT;
+        const struct timespec look = {0, left < LOOK_INTERVAL ? left : LOOK_INTERVAL};
+        syscall(SYS_futex, done, FUTEX_WAIT, seen, &look, NULL, 0);
+    }
+}
+
+enum ae_answer ae_runner_command(struct ae_runner *runner, enum ae_order command, int64_t timeout_ns)
+{
+    if (runner->dead)
+        return AE_ANSWER_DEAD;
+    order(runner, command);
+    atomic_store_explicit(&runner->orders->doorbell, runner->sequence, memory_order_release);
+    wake(runner);
+    return sleep_until_done(runner, ae_deadline_in(timeout_ns));
+}
+
+const char *ae_runner_text(struct ae_runner *runner)
+{
+    char *text = runner->answers->text;
+    text[AE_WORKER_TEXT - 1] = 0;
+    for (char *p = text; *p; p++)
+        if (!isprint((unsigned char)*p))
+            *p = ' ';
+    return text;
+}
+
+int64_t ae_runner_ring_call(struct ae_runner *runner)
+{
+    order(runner, AE_ORDER_CALL);
+    const bool spin = runner->options.spin;
+    const int64_t start = ae_now_ns();
+    atomic_store_explicit(&runner->orders->doorbell, runner->sequence, memory_order_release);
+    if (!spin)
+        wake(runner);
+    return start;
+}
+
+/* Looks at the rings without sleeping; between the first and the second the outputs are probed. */
+static enum ae_answer spin_until_done(struct ae_runner *runner, const struct ae_instance *probe_inst, int64_t deadline,
+                                      int64_t *ret_returned_ns, int64_t *ret_done_ns)
+{
+    _Atomic uint32_t *returned = &runner->answers->returned, *done = &runner->answers->done;
+    bool first_seen = false;
+    for (uint32_t i = 1;; i++) {
+        if (atomic_load_explicit(done, memory_order_acquire) == runner->sequence) {
+            *ret_done_ns = ae_now_ns();
+            if (!first_seen)
+                *ret_returned_ns = *ret_done_ns;
+            return AE_ANSWER_DONE;
+        }
+        if (!first_seen && atomic_load_explicit(returned, memory_order_acquire) == runner->sequence) {
+            first_seen = true;
+            *ret_returned_ns = ae_now_ns();
+            if (probe_inst)
+                ae_buffers_probe(&runner->buffers, probe_inst, done, runner->sequence);
+            continue;
+        }
+        __builtin_ia32_pause();
+        if (i % SPINS_PER_LOOK == 0) {
+            if (ae_deadline_left(deadline) == 0)
+                return AE_ANSWER_TIMEOUT;
+            if (i % (64 * SPINS_PER_LOOK) == 0 && ae_proc_poll(runner->proc, 0) &&
+                atomic_load(done) != runner->sequence) {
+                runner->dead = true;
+                return AE_ANSWER_DEAD;
+            }
+        }
+    }
+}
+
+enum ae_answer ae_runner_wait_call(struct ae_runner *runner, const struct ae_instance *probe_inst, int64_t deadline_ns,
+                                   int64_t *ret_returned_ns, int64_t *ret_done_ns)
+{
+    if (runner->options.spin)
+        return spin_until_done(runner, probe_inst, deadline_ns, ret_returned_ns, ret_done_ns);
+    const enum ae_answer answer = sleep_until_done(runner, deadline_ns);
+    *ret_done_ns = *ret_returned_ns = ae_now_ns();
+    return answer;
+}
+
+void ae_runner_freeze(struct ae_runner *runner)
+{
+    const pid_t pid = ae_proc_pid(runner->proc);
+    char path[64], text[512];
+    if (syscall(SYS_pidfd_send_signal, ae_proc_pidfd(runner->proc), SIGSTOP, NULL, 0) != 0)
+        return;
+    /* The signal is on its way; state T says that it has arrived at all threads. */
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    for (int i = 0; i < 1000; i++) {
+        ae_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+        const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+        if (n <= 0)
+            return;
+        text[n] = 0;
+        const char *state = strrchr(text, ')');
+        if (state && (state[2] == 'T' || state[2] == 'Z' || state[2] == 'X'))
+            return;
+        usleep(20);
+    }
+}
+
+void ae_runner_thaw(struct ae_runner *runner)
+{
+    (void)syscall(SYS_pidfd_send_signal, ae_proc_pidfd(runner->proc), SIGCONT, NULL, 0);
+}
+
+int64_t ae_runner_cpu_ns(const struct ae_runner *runner)
+{
+    clockid_t clock;
+    struct timespec now;
+    if (clock_getcpuclockid(ae_proc_pid(runner->proc), &clock) != 0 || clock_gettime(clock, &now) != 0)
+        return -1;
+    return (int64_t)now.tv_sec * AE_SEC + now.tv_nsec;
+}

@@ -1,0 +1,75 @@
+/* One worker process with one object: starting it in its sandbox, giving it commands, ending it. Nothing that the worker
+ * says is believed but that it rang; what its author may want to know (a loader's message) is passed on as text. */
+#ifndef AE_RUN_RUNNER_H
+#define AE_RUN_RUNNER_H
+
+#include "judge/measurement.h"
+#include "proc/proc.h"
+#include "run/buffers.h"
+
+#include <sched.h>
+
+/* What a worker is started with; the same for all workers of an evaluation. */
+struct ae_runner_options {
+    const char *worker;      /* path of acceleval-worker */
+    enum ae_target target;
+    int device;              /* ordinal; cuda only */
+    const char *cuda_lib;    /* folder of the toolkit's libraries; NULL: none */
+    const cpu_set_t *cores;  /* that the submission may use */
+    bool spin;               /* parent and worker have a core of their own each */
+    bool single;             /* one core: the reference */
+    bool ledger;             /* allocations are counted; nothing is timed */
+    uint64_t memory_bytes;   /* private memory of the worker */
+    uint64_t layers_off;     /* AE_PROC_* layers left out on purpose: tests that show a guard at work */
+};
+
+/* What became of a command. */
+enum ae_answer {
+    AE_ANSWER_DONE,     /* it rang; runner->answers->result says more, to be taken as text */
+    AE_ANSWER_TIMEOUT,
+    AE_ANSWER_DEAD,     /* the process has ended */
+};
+
+struct ae_runner {
+    struct ae_runner_options options;
+    struct ae_proc *proc;
+    struct ae_orders *orders;
+    struct ae_answers *answers;
+    struct ae_buffers buffers;
+    uint32_t sequence;
+    bool dead;
+};
+
+/* Starts a worker for the object (bytes of a shared object, not kept) and waits until it is ready. Its shared memory
+ * holds instances up to buffer_bytes (ae_buffers_need). Returns AE_E_ENV where the machine does not let it start. */
+int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *options, const void *object,
+                    size_t object_size, size_t buffer_bytes, struct ae_error *err);
+
+/* Kills what is left and frees everything. *ret_log (may be NULL): what it printed, to be freed by the caller, or
+ * NULL; *ret_result (may be NULL) how it ended. */
+void ae_runner_stop(struct ae_runner *runner, char **ret_log, struct ae_proc_result *ret_result);
+
+/* The layers of ae_proc that a worker asks for here. */
+uint64_t ae_runner_wanted_layers(void);
+
+/* A command other than CALL. */
+enum ae_answer ae_runner_command(struct ae_runner *runner, enum ae_order command, int64_t timeout_ns);
+
+/* The text that came with the last answer, made printable. Valid until the next command. */
+const char *ae_runner_text(struct ae_runner *runner);
+
+/* The doorbell of a call: rings it and returns the time just before. */
+int64_t ae_runner_ring_call(struct ae_runner *runner);
+/* Waits for the second ring; *ret_returned_ns, *ret_done_ns: when each ring was seen. Where both may spin and
+ * probe_inst is given, the outputs are probed between the rings as far as time allows. */
+enum ae_answer ae_runner_wait_call(struct ae_runner *runner, const struct ae_instance *probe_inst, int64_t deadline_ns,
+                                   int64_t *ret_returned_ns, int64_t *ret_done_ns);
+
+/* Stops and continues all threads of the worker. */
+void ae_runner_freeze(struct ae_runner *runner);
+void ae_runner_thaw(struct ae_runner *runner);
+
+/* Processor time that the worker has used; -1 where it cannot be told. */
+int64_t ae_runner_cpu_ns(const struct ae_runner *runner);
+
+#endif

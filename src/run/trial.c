@@ -1,0 +1,258 @@
+#include "run/trial.h"
+
+#include "base/clock.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define MAP_TIMEOUT  (60 * AE_SEC) /* populating pages: a second a gigabyte on a slow machine */
+#define ARM_TIMEOUT  (30 * AE_SEC)
+#define LOAD_TIMEOUT (30 * AE_SEC)
+
+static void say(char detail[AE_DETAIL_TEXT], const char *text)
+{
+    snprintf(detail, AE_DETAIL_TEXT, "%s", text);
+}
+
+enum ae_verdict ae_trial_load(struct ae_runner *runner, int64_t timeout_ns, char detail[AE_DETAIL_TEXT])
+{
+    switch (ae_runner_command(runner, AE_ORDER_LOAD, timeout_ns ? timeout_ns : LOAD_TIMEOUT)) {
+    case AE_ANSWER_TIMEOUT:
+        say(detail, "loading the object does not end: do its constructors wait for something?");
+        return AE_TIMEOUT;
+    case AE_ANSWER_DEAD:
+        return AE_CRASH; /* the autopsy tells more */
+    default:
+        break;
+    }
+    switch (runner->answers->result) {
+    case AE_WORKER_OK:
+        return AE_PASS;
+    case AE_WORKER_NO_SYMBOL:
+    case AE_WORKER_LOAD_FAILED:
+        snprintf(detail, AE_DETAIL_TEXT, "the object cannot be loaded: %s", ae_runner_text(runner));
+        return AE_BAD_INTERFACE;
+    default:
+        snprintf(detail, AE_DETAIL_TEXT, "%s", ae_runner_text(runner));
+        return AE_HOST_ERROR;
+    }
+}
+
+enum ae_verdict ae_trial_unload(struct ae_runner *runner, enum ae_violation *ret_violation, char detail[AE_DETAIL_TEXT])
+{
+    *ret_violation = AE_NO_VIOLATION;
+    switch (ae_runner_command(runner, AE_ORDER_UNLOAD, LOAD_TIMEOUT)) {
+    case AE_ANSWER_TIMEOUT:
+        say(detail, "unloading the object does not end: do its destructors wait for something?");
+        return AE_TIMEOUT;
+    case AE_ANSWER_DEAD:
+        say(detail, "the program crashes when its object is unloaded: something of it still runs or is kept");
+        *ret_violation = AE_STATE_CARRIED;
+        return AE_VIOLATION;
+    default:
+        break;
+    }
+    if (runner->answers->result == AE_WORKER_STILL_LOADED) {
+        say(detail, "the object cannot be unloaded, so its state would survive from call to call");
+        *ret_violation = AE_STATE_CARRIED;
+        return AE_VIOLATION;
+    }
+    return AE_PASS;
+}
+
+enum ae_verdict ae_trial_autopsy(struct ae_runner *runner, enum ae_violation *ret_violation,
+                                 char detail[AE_DETAIL_TEXT], char **ret_log)
+{
+    struct ae_proc_result result;
+    const bool refused = runner->answers->allocation_refused != 0;
+    const uint64_t limit = runner->options.memory_bytes;
+    *ret_violation = AE_NO_VIOLATION;
+    ae_runner_stop(runner, ret_log, &result);
+    if (result.outcome == AE_PROC_SIGNALED) {
+        if (result.signal == SIGSYS) {
+            *ret_violation = AE_FORBIDDEN_SYSCALL;
+            say(detail, "the program made a system call that the sandbox forbids");
+            return AE_VIOLATION;
+        }
+        if (refused || result.signal == SIGKILL) {
+            snprintf(detail, AE_DETAIL_TEXT,
+                     "%s after an allocation that was refused (limit of host memory: %.1f GiB%s)",
+                     refused ? "the program failed" : "the program was killed, probably", (double)limit / 0x1p30,
+                     runner->options.target == AE_CUDA ? ", or the device's memory" : "");
+            return AE_OUT_OF_MEMORY;
+        }
+        snprintf(detail, AE_DETAIL_TEXT, "signal %d (%s) during the call", result.signal, strsignal(result.signal));
+        return AE_CRASH;
+    }
+    if (result.outcome == AE_PROC_EXITED) {
+        snprintf(detail, AE_DETAIL_TEXT, "the program ended the process with status %d instead of returning",
+                 result.code);
+        return refused ? AE_OUT_OF_MEMORY : AE_CRASH;
+    }
+    snprintf(detail, AE_DETAIL_TEXT, "the worker is gone (%s)", ae_proc_outcome_name(result.outcome));
+    return AE_HOST_ERROR;
+}
+
+/* Copies the outputs out of the shared memory. */
+static int copy_outputs(const struct ae_runner *runner, const struct ae_instance *inst, struct ae_expected *ret,
+                        struct ae_error *err)
+{
+    const int rc = ae_expected_alloc(ret, inst, err);
+    if (rc != AE_OK)
+        return rc;
+    for (int i = 0; i < inst->task->arg_count; i++)
+        if (ae_arg_is_output(&inst->task->args[i]))
+            memcpy(ret->out[i].data, ae_buffers_array(&runner->buffers, i), runner->buffers.args[i].bytes);
+    return AE_OK;
+}
+
+static bool outputs_changed(const struct ae_runner *runner, const struct ae_instance *inst,
+                            const struct ae_expected *copy)
+{
+    for (int i = 0; i < inst->task->arg_count; i++)
+        if (ae_arg_is_output(&inst->task->args[i]) &&
+            memcmp(copy->out[i].data, ae_buffers_array(&runner->buffers, i), runner->buffers.args[i].bytes) != 0)
+            return true;
+    return false;
+}
+
+static void violate(struct ae_trial *trial, enum ae_violation violation, char detail[AE_DETAIL_TEXT], const char *text)
+{
+    trial->verdict = AE_VIOLATION;
+    trial->violation = violation;
+    say(detail, text);
+}
+
+/* What the surroundings of the arrays and the inputs say. */
+static void audit_buffers(struct ae_trial *trial, const struct ae_runner *runner, const struct ae_instance *inst,
+                          char detail[AE_DETAIL_TEXT])
+{
+    const int overrun = ae_buffers_overrun(&runner->buffers);
+    const int modified = ae_buffers_modified_input(&runner->buffers, inst);
+    char text[256];
+    if (overrun >= 0) {
+        snprintf(text, sizeof text, "memory beside the array %s was written to: an index is out of its range",
+                 inst->task->args[overrun].name);
+        violate(trial, AE_OUT_OF_BOUNDS_WRITE, detail, text);
+    } else if (modified >= 0) {
+        snprintf(text, sizeof text, "the input %s was changed; inputs are const", inst->task->args[modified].name);
+        violate(trial, AE_INPUT_MODIFIED, detail, text);
+    }
+}
+
+static int judge(struct ae_trial *trial, const struct ae_trial_request *request, const struct ae_expected *copy,
+                 struct ae_judgement *judgement, char detail[AE_DETAIL_TEXT], struct ae_error *err)
+{
+    const void *got[AE_ARGS_MAX] = {0};
+    for (int i = 0; i < request->inst->task->arg_count; i++)
+        got[i] = copy->out[i].data;
+    const int rc = ae_judge(request->inst, request->expected, got, judgement, err);
+    if (rc != AE_OK)
+        return rc;
+    for (int k = 0; k < judgement->output_count; k++)
+        if (judgement->output[k].max_share > trial->max_share)
+            trial->max_share = judgement->output[k].max_share;
+    if (!judgement->right) {
+        trial->verdict = AE_WRONG_ANSWER;
+        say(detail, judgement->text);
+    }
+    return AE_OK;
+}
+
+static void sleep_until(int64_t deadline)
+{
+    const int64_t left = ae_deadline_left(deadline);
+    const struct timespec pause = {left / AE_SEC, left % AE_SEC};
+    if (left > 0)
+        nanosleep(&pause, NULL);
+}
+
+int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *request, struct ae_trial *ret,
+                 struct ae_judgement *judgement, char detail[AE_DETAIL_TEXT], struct ae_error *err)
+{
+    const struct ae_instance *inst = request->inst;
+    *ret = (struct ae_trial){.kind = request->kind, .family = inst->family, .verdict = AE_PASS, .cpu_ns = -1};
+    *judgement = (struct ae_judgement){.right = true};
+    int rc = ae_buffers_layout(&runner->buffers, inst, err);
+    if (rc != AE_OK)
+        return rc;
+    switch (ae_runner_command(runner, AE_ORDER_MAP, MAP_TIMEOUT)) {
+    case AE_ANSWER_DEAD: /* a thread of the submission brought it down after its answer */
+        ret->verdict = AE_CRASH;
+        return AE_OK;
+    case AE_ANSWER_TIMEOUT:
+        return ae_error_set(err, AE_E_ENV, "the worker does not map the arguments within %d s",
+                            (int)(MAP_TIMEOUT / AE_SEC));
+    default:
+        break;
+    }
+    if (runner->answers->result != AE_WORKER_OK)
+        return ae_error_set(err, AE_E_NOMEM, "the worker cannot map the arguments: %s", ae_runner_text(runner));
+    ae_buffers_fill(&runner->buffers, inst);
+    if (runner->options.spin || runner->options.target == AE_CUDA) {
+        const enum ae_answer armed = ae_runner_command(runner, AE_ORDER_ARM, ARM_TIMEOUT);
+        if (armed == AE_ANSWER_DEAD)
+            ret->verdict = AE_CRASH;
+        else if (armed == AE_ANSWER_TIMEOUT)
+            ret->verdict = AE_TIMEOUT;
+        if (armed != AE_ANSWER_DONE) {
+            say(detail, "the device does not get ready after the previous call");
+            return AE_OK;
+        }
+        if (runner->answers->result != AE_WORKER_OK) {
+            ret->verdict = AE_CRASH; /* an error that the previous call left behind */
+            snprintf(detail, AE_DETAIL_TEXT, "%s", ae_runner_text(runner));
+            return AE_OK;
+        }
+    }
+    const int64_t cpu_before = ae_runner_cpu_ns(runner);
+    int64_t returned = 0, done = 0;
+    const int64_t start = ae_runner_ring_call(runner);
+    const enum ae_answer answer = ae_runner_wait_call(runner, inst, start + request->timeout_ns, &returned, &done);
+    if (answer == AE_ANSWER_TIMEOUT) {
+        ret->verdict = AE_TIMEOUT;
+        snprintf(detail, AE_DETAIL_TEXT, "the call did not end within %.1f s", (double)request->timeout_ns / AE_SEC);
+        return AE_OK;
+    }
+    if (answer == AE_ANSWER_DEAD) {
+        ret->verdict = AE_CRASH;
+        return AE_OK;
+    }
+    ret->call_ns = done - start;
+    ret->return_ns = returned - start;
+    const int64_t cpu_after = ae_runner_cpu_ns(runner);
+    if (cpu_before >= 0 && cpu_after >= 0)
+        ret->cpu_ns = cpu_after - cpu_before;
+    const bool unsynchronised = ae_buffers_probe_changed(&runner->buffers);
+    ae_buffers_probe(&runner->buffers, inst, NULL, 0);
+    ae_runner_freeze(runner);
+    if (runner->answers->result == AE_WORKER_DEVICE_ERROR || runner->answers->result == AE_WORKER_OUT_OF_MEMORY) {
+        ret->verdict = runner->answers->result == AE_WORKER_DEVICE_ERROR ? AE_CRASH : AE_OUT_OF_MEMORY;
+        snprintf(detail, AE_DETAIL_TEXT, "%s", ae_runner_text(runner));
+        ae_runner_thaw(runner);
+        return AE_OK;
+    }
+    struct ae_expected copy = {0};
+    rc = copy_outputs(runner, inst, &copy, err);
+    const bool late = ae_buffers_probe_changed(&runner->buffers);
+    if (rc == AE_OK)
+        audit_buffers(ret, runner, inst, detail);
+    ae_runner_thaw(runner);
+    if (rc == AE_OK && request->expected && ret->verdict == AE_PASS)
+        rc = judge(ret, request, &copy, judgement, detail, err);
+    if (rc == AE_OK && unsynchronised) {
+        violate(ret, AE_UNSYNCHRONISED, detail,
+                "the output was still changing when the function had returned: wait for the device before returning");
+    } else if (rc == AE_OK && request->pause_ns) {
+        sleep_until(done + request->pause_ns);
+        if (late || outputs_changed(runner, inst, &copy))
+            violate(ret, AE_LATE_WRITE, detail, "the output changed after the function had returned");
+    }
+    if (rc == AE_OK && request->ret_outputs)
+        *request->ret_outputs = copy;
+    else
+        ae_expected_release(&copy);
+    return rc;
+}

@@ -1,0 +1,36 @@
+/* One call of a submission on one instance: laid out, timed from doorbell to second ring, judged in full, and looked at
+ * once more after a pause. */
+#ifndef AE_RUN_TRIAL_H
+#define AE_RUN_TRIAL_H
+
+#include "judge/judge.h"
+#include "run/runner.h"
+
+/* Rule 3: how long after the second ring the output is compared with its copy for the last time. */
+#define AE_LATE_PAUSE_NS (20 * (int64_t)1000000)
+
+struct ae_trial_request {
+    const struct ae_instance *inst;
+    const struct ae_expected *expected; /* NULL: the outputs are kept (ret_outputs), not judged: the reference */
+    enum ae_trial_kind kind;
+    int64_t timeout_ns;
+    int64_t pause_ns;                   /* AE_LATE_PAUSE_NS; 0: no last comparison (trusted programs) */
+    struct ae_expected *ret_outputs;    /* may be NULL; outputs as the submission left them, released by the caller */
+};
+
+/* Fills *ret (verdict included), *judgement where one was made, and detail: the sentence for the author. Returns AE_OK
+ * where the trial took place or its failure is the submission's; a code where it is ours or the machine's. A runner
+ * that is dead or timed out afterwards must be stopped. */
+int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *request, struct ae_trial *ret,
+                 struct ae_judgement *judgement, char detail[AE_DETAIL_TEXT], struct ae_error *err);
+
+/* LOAD and UNLOAD with their verdicts; AE_PASS where all went well. */
+enum ae_verdict ae_trial_load(struct ae_runner *runner, int64_t timeout_ns, char detail[AE_DETAIL_TEXT]);
+enum ae_verdict ae_trial_unload(struct ae_runner *runner, enum ae_violation *ret_violation,
+                                char detail[AE_DETAIL_TEXT]);
+
+/* The verdict on a worker that ended by itself; stops the runner. ret_log as in ae_runner_stop(). */
+enum ae_verdict ae_trial_autopsy(struct ae_runner *runner, enum ae_violation *ret_violation,
+                                 char detail[AE_DETAIL_TEXT], char **ret_log);
+
+#endif
