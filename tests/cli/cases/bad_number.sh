@@ -1,0 +1,1 @@
+acceleval eval --entrant parallel --timed many

@@ -1,0 +1,1 @@
+export ACCELEVAL_CACHE=$PWD/cache; acceleval cache; acceleval cache clear

@@ -1,0 +1,1 @@
+mkdir empty; acceleval eval empty

@@ -1,0 +1,1 @@
+mkdir d; acceleval import d --task black_scholes

@@ -1,0 +1,1 @@
+mkdir -p data/acceleval; echo garbage > data/acceleval/results.db; acceleval report

@@ -1,0 +1,6 @@
+{
+    echo "this is no JSON"
+    echo "{\"task\": \"black_scholes\"}"
+    echo "{\"task\": \"blak_scholes\", \"source\": \"\", \"id\": \"a\"}"
+    echo "{\"task\": \"black_scholes\", \"source\": \"int x;\", \"language\": \"rust\"}"
+} | acceleval eval - 2>errors

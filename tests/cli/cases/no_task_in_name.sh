@@ -1,0 +1,1 @@
+echo "int x;" > solver.c; acceleval check solver.c

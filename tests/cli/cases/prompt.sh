@@ -1,0 +1,1 @@
+acceleval prompt black_scholes --level L2 | head -40

@@ -1,0 +1,1 @@
+echo x > black_scholes.txt; acceleval check black_scholes.txt

@@ -1,0 +1,9 @@
+// verdict: crash
+// Writes through a null pointer.
+
+void solution_compute(int N, const int *types, const float *strikes, const float *spots, const float *qs,
+                      const float *rs, const float *ts, const float *vols, float *prices)
+{
+    (void)N, (void)types, (void)strikes, (void)spots, (void)qs, (void)rs, (void)ts, (void)vols, (void)prices;
+    *(volatile int *)8 = 1;
+}
