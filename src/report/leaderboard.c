@@ -179,10 +179,11 @@ static size_t leaderboard_columns(struct ae_builder *b, const struct ae_board *b
         int cores = 0;
         for (size_t t = 0; t < board->task_count; t++)
             cores = board->parallel[t] && board->parallel[t]->cores > cores ? board->parallel[t]->cores : cores;
-        columns[n++] = (struct ae_column){
-            "to_parallel", "",
-            ae_report_textf(b->report, "the same as GM, over the CPU program `parallel` on %d cores", cores),
-            AE_CELL_SPEEDUP, .interval = true};
+        columns[n++] = (struct ae_column){.name = "to_parallel",
+                                          .unit = ae_report_textf(b->report, "%d cores", cores),
+                                          .description = "the same as GM, over the CPU program `parallel`",
+                                          .kind = AE_CELL_SPEEDUP,
+                                          .interval = true};
     }
     if (any(board->tuned, board->task_count))
         columns[n++] = (struct ae_column){.name = "to_tuned",

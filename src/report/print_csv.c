@@ -47,7 +47,9 @@ static void put_name(const char *name, const char *suffix, FILE *out)
 static void put_header(const struct ae_column *column, FILE *out)
 {
     char name[512];
-    snprintf(name, sizeof name, column->unit[0] ? "%s_%s" : "%s", column->name, column->unit);
+    /* a unit of several words is a remark for people */
+    const bool named = column->unit[0] && !strchr(column->unit, ' ');
+    snprintf(name, sizeof name, named ? "%s_%s" : "%s", column->name, column->unit);
     if (column->kind == AE_CELL_FRACTION) {
         put_name(name, "", out);
         put_name(name, "_part", out);

@@ -121,6 +121,8 @@ static void detail_row(struct ae_builder *b, const struct ae_board *board, size_
     } else if (comparable) {
         speedup = ae_cell_speedup(1, no_interval);
     }
+    const double over_parallel =
+        e->verdict == AE_PASS && board->parallel[task] ? ae_entry_speedup(e, board->parallel[task]) : (double)NAN;
     const struct ae_words *names = &b->collection->entrants;
     struct ae_report *r = b->report;
     const struct ae_cell cells[] = {
@@ -132,6 +134,7 @@ static void detail_row(struct ae_builder *b, const struct ae_board *board, size_
         ae_cell_text(ae_entry_outcome(e)),
         speedup,
         ae_cell_speedup(e->verdict == AE_PASS ? e->speed.published : (double)NAN, no_interval),
+        ae_cell_speedup(over_parallel, no_interval),
         ae_cell_number(e->speed.median_ns * 1e-6, scaled(e->speed.median_interval, 1e-6)),
         ae_cell_number(e->speed.reference_ns * 1e-6, no_interval),
         ae_cell_number(e->fresh_ns * 1e-6, no_interval),
@@ -167,6 +170,7 @@ bool ae_section_detail(struct ae_builder *b, const struct ae_board *board)
          .description = "mean reference time over mean time: the published definition",
          .kind = AE_CELL_SPEEDUP,
          .extra = true},
+        {.name = "to_parallel", .description = "over the CPU program `parallel`", .kind = AE_CELL_SPEEDUP},
         {.name = "median",
          .unit = "ms",
          .description = "from the doorbell to the second ring; [95 %], {range of too few}",

@@ -85,14 +85,16 @@ static bool taken(const struct ae_column *columns, size_t count, const char *nam
 size_t ae_report_table(struct ae_report *report, const char *id, const char *title, const struct ae_column *columns,
                        size_t column_count)
 {
-    struct ae_column *copy = report->arena ? ae_arena_alloc(report->arena, column_count * sizeof *copy) : NULL;
     struct ae_table *tables =
         reserve(report, report->tables, &report->table_room, report->table_count + 1, sizeof *tables);
-    if (!copy || !tables) {
+    if (!tables)
+        return SIZE_MAX;
+    report->tables = tables;
+    struct ae_column *copy = report->arena ? ae_arena_alloc(report->arena, column_count * sizeof *copy) : NULL;
+    if (!copy) {
         report->failed = true;
         return SIZE_MAX;
     }
-    report->tables = tables;
     for (size_t i = 0; i < column_count; i++) {
         copy[i] = columns[i];
         copy[i].name = ae_report_text(report, columns[i].name);

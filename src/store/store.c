@@ -242,7 +242,7 @@ static int identify(struct ae_store *store, int *ret_version, struct ae_error *e
 static int migrate(struct ae_store *store, struct ae_error *err)
 {
     static const char action[] = "bring the results to this program's format";
-    int version, r = ae_store_begin(store, action, err);
+    int version = 0, r = ae_store_begin(store, action, err);
     if (r != AE_OK)
         return r;
     r = identify(store, &version, err); /* again: another process may have been first */
@@ -268,7 +268,7 @@ static int configure(struct ae_store *store, enum ae_store_mode mode, struct ae_
     /* the file may be hostile: no functions from its schema, no writing to internal tables */
     (void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    int version, r = identify(store, &version, err);
+    int version = 0, r = identify(store, &version, err);
     if (r != AE_OK)
         return r;
     const bool writable = sqlite3_db_readonly(store->db, "main") == 0;

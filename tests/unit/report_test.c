@@ -228,7 +228,14 @@ static void yardsticks(void **state)
     near_to(cell_of(table, "b", "to_tuned")->value, 0.125);
     assert_true(isnan(cell_of(table, "parallel", "to_tuned")->value) == 0);
     char *text = print(&report, AE_FORMAT_TERM, false, 0);
-    assert_non_null(strstr(text, "`parallel` on 16 cores"));
+    assert_non_null(strstr(text, "to_parallel (16 cores)"));
+    free(text);
+    ae_report_release(&report);
+
+    build(&(struct ae_report_options){.sections = AE_REPORT_DETAIL}, &report);
+    near_to(cell_of(table_of(&report, "detail", 0), "alpha", "to_parallel")->value, 10);
+    text = print(&report, AE_FORMAT_CSV, false, 0);
+    assert_non_null(strstr(text, ",to_parallel,median_ms,"));
     free(text);
     ae_report_release(&report);
 

@@ -331,6 +331,25 @@ static int note_id(void *data, const struct ae_stored *stored)
     return 0;
 }
 
+static int walk_again(void *data, const struct ae_stored *stored)
+{
+    (void)stored;
+    return ae_store_measurements(data, &(struct ae_measurement_filter){0}, count_one, &(int){0}, NULL);
+}
+
+static void walk_within_a_walk(void **state)
+{
+    (void)state;
+    struct ae_store *store = open_or_fail(AE_STORE_WRITE);
+    const int64_t run = begin(store);
+    put(store, run, "a", 0, AE_PASS);
+    put(store, run, "a", 1, AE_PASS);
+    assert_int_equal(ae_store_measurements(store, &(struct ae_measurement_filter){0}, walk_again, store, NULL),
+                     AE_OK);
+    put(store, run, "a", 2, AE_PASS); /* no transaction is left open */
+    ae_store_close(store);
+}
+
 static void filters_and_latest(void **state)
 {
     (void)state;
@@ -732,6 +751,7 @@ int main(void)
         TEST(runs_environments_submissions),
         TEST(exists_for_resume),
         TEST(filters_and_latest),
+        TEST(walk_within_a_walk),
         TEST(default_paths),
         TEST(odd_paths),
         TEST(read_only_place),
