@@ -81,7 +81,11 @@ int ae_cli_begin_run(struct ae_context *context, struct ae_store *store, int arg
     if (!command || !json)
         return ae_error_set(err, AE_E_NOMEM, "no memory to describe this machine");
     environment.json = json;
-    snprintf(environment.name, sizeof environment.name, "%.60s x%d", context->host.cpu, context->host.core_count);
+    if (context->device.handle)
+        snprintf(environment.name, sizeof environment.name, "%.32s, %.40s x%d", context->device.name, context->host.cpu,
+                 context->host.core_count);
+    else
+        snprintf(environment.name, sizeof environment.name, "%.60s x%d", context->host.cpu, context->host.core_count);
     int rc = ae_sha256(json, strlen(json), environment.id, err);
     if (rc == AE_OK)
         rc = ae_store_environment_put(store, &environment, err);

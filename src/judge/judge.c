@@ -36,11 +36,8 @@ static void compare_one(struct ae_output_judgement *j, size_t index, double got,
         j->max_abs = diff;
     if (size > 0 && diff > j->max_rel * size)
         j->max_rel = diff / size;
-    if (diff > 0) {
-        const double share = tol > 0 ? diff / tol : INFINITY;
-        if (share > j->max_share)
-            j->max_share = share;
-    }
+    if (diff > j->max_share * tol) /* one division a new maximum, not one an element */
+        j->max_share = tol > 0 ? diff / tol : INFINITY;
     if (!(diff <= tol)) /* also where expected or tol is not a number */
         note(j, index, got, expected);
 }
