@@ -1,0 +1,2 @@
+program=$(command -v acceleval)
+PATH=/nowhere "$program" check "$PROGRAMS/right.c" --task black_scholes 2>errors
