@@ -17,14 +17,14 @@ __global__ void price(int n, const int *types, const float *strikes, const float
 }
 
 // The seven inputs behind each other in one allocation, the output last.
-static void copy_in(float *device, int n, const int *types, const float *const inputs[6])
+[[maybe_unused]] static void copy_in(float *device, int n, const int *types, const float *const inputs[6])
 {
     cudaMemcpy(device, types, n * 4ull, cudaMemcpyHostToDevice);
     for (int a = 0; a < 6; a++)
         cudaMemcpy(device + (a + 1) * (size_t)n, inputs[a], n * 4ull, cudaMemcpyHostToDevice);
 }
 
-static void launch(float *d, int n)
+[[maybe_unused]] static void launch(float *d, int n)
 {
     const size_t m = n;
     price<<<(n + 255) / 256, 256>>>(n, (const int *)d, d + m, d + 2 * m, d + 3 * m, d + 4 * m, d + 5 * m, d + 6 * m,
