@@ -2,12 +2,14 @@
 #include "cli/submission.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "report/report.h"
 #include "stats/stats.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,8 @@ struct values {
     struct ae_task_list tasks;
     unsigned sizes;
     int target;
-    int64_t device, jobs, timed, timeout_s, seed;
+    int64_t jobs, timed, timeout_s, seed;
+    struct ae_list devices;
     const char *arch;
     bool quick, stop_on_fail, resume, require_sandbox, json;
 };
@@ -35,8 +38,9 @@ const struct ae_option ae_eval_options[] = {
      .offset = offsetof(struct values, sizes)},
     {.name = "target", .kind = AE_OPTION_CHOICE, .help = "only programs for this target", .choices = targets,
      .offset = offsetof(struct values, target)},
-    {.name = "device", .kind = AE_OPTION_INTEGER, .help = "ordinal of the GPU", .fallback = "0", .lo = 0, .hi = 63,
-     .offset = offsetof(struct values, device)},
+    {.name = "device", .kind = AE_OPTION_LIST, .argument = "N", .fallback = "0",
+     .help = "ordinals of the GPUs; several share the work, one program at a time on each",
+     .offset = offsetof(struct values, devices)},
     {.name = "jobs", .letter = 'j', .kind = AE_OPTION_INTEGER, .help = "compilers at a time; 0: one a core",
      .fallback = "0", .lo = 0, .hi = 1024, .offset = offsetof(struct values, jobs)},
     {.name = "arch", .kind = AE_OPTION_STRING, .argument = "sm_NN",
@@ -61,16 +65,30 @@ const struct ae_option ae_eval_options[] = {
     {0},
 };
 
-/* One invocation. */
+/* What is to be evaluated; several lanes, one a device, take from it. */
+struct queue {
+    pthread_mutex_t mutex; /* also of everything that is printed */
+    struct ae_submission_list *list;
+    struct job {
+        struct ae_submission_item *item;
+        enum ae_size size;
+    } *jobs;
+    size_t count, next;
+    bool stopped; /* --stop-on-fail */
+};
+
+/* One invocation, or one lane of it. */
 struct session {
     struct values values;
     struct ae_context context;
-    struct ae_progress progress;
+    struct ae_progress *progress;
     struct ae_store *store;
     int64_t run;
     char options_key[128];
+    int device;
+    struct queue *queue;
     size_t passed, evaluated, skipped;
-    bool stopped;
+    struct ae_error err; /* of a lane */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -137,7 +155,7 @@ static json_t *measurement_json(const struct ae_measurement *m, const char *id)
 
 static void print_line(struct session *s, const struct ae_measurement *m)
 {
-    ae_progress_clear(&s->progress);
+    ae_progress_clear(s->progress);
     if (s->values.json) {
         json_t *json = measurement_json(m, NULL);
         char *text = json ? json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
@@ -178,7 +196,7 @@ static int evaluate_item(struct session *s, struct ae_submission_item *item, enu
     const struct ae_evaluate_options options = {
         .quick = s->values.quick,
         .single = item->single,
-        .device = (int)s->values.device,
+        .device = s->device,
         .timed = (int)s->values.timed,
         .timeout_ns = s->values.timeout_s * AE_SEC,
     };
@@ -209,32 +227,129 @@ static bool have_already(struct session *s, const struct ae_submission_item *ite
     return ae_store_measurement_exists(s->store, &key, &exists, NULL, NULL) == AE_OK && exists;
 }
 
+/* The next job of the target that this lane serves; false where there is none. */
+static bool take(struct session *s, bool cpu, struct job *ret)
+{
+    struct queue *q = s->queue;
+    bool taken = false;
+    pthread_mutex_lock(&q->mutex);
+    while (!taken && !q->stopped && !interrupted && q->next < q->count) {
+        *ret = q->jobs[q->next++];
+        taken = (ret->item->target == AE_CPU) == cpu;
+    }
+    pthread_mutex_unlock(&q->mutex);
+    return taken;
+}
+
+static int run_lane(struct session *s, bool cpu)
+{
+    struct job job;
+    int rc = AE_OK;
+    while (rc == AE_OK && take(s, cpu, &job)) {
+        struct ae_measurement m;
+        if (s->values.resume && have_already(s, job.item, job.size)) {
+            s->skipped++;
+            continue;
+        }
+        rc = evaluate_item(s, job.item, job.size, &m, &s->err);
+        pthread_mutex_lock(&s->queue->mutex);
+        print_line(s, &m);
+        s->evaluated++;
+        s->passed += m.verdict == AE_PASS;
+        if (s->values.stop_on_fail && m.verdict != AE_PASS)
+            s->queue->stopped = true;
+        pthread_mutex_unlock(&s->queue->mutex);
+        ae_measurement_release(&m);
+    }
+    return rc;
+}
+
+static void *run_device_lane(void *data)
+{
+    struct session *lane = data;
+    ae_context_pin(&lane->context);
+    (void)run_lane(lane, false);
+    return NULL;
+}
+
+/* A lane of its own for a device: part of the cores, a connection of its own to the store. */
+static int open_lane(const struct session *s, int index, int count, struct session *ret)
+{
+    int64_t ordinal = 0;
+    *ret = *s;
+    ret->store = NULL;
+    ret->passed = ret->evaluated = ret->skipped = 0;
+    ret->err = (struct ae_error){0};
+    if (!ae_text_to_i64(s->values.devices.items[index], 0, 63, &ordinal))
+        return ae_error_set(&ret->err, AE_E_USAGE, "--device: '%s' is no ordinal of a GPU", s->values.devices.items[index]);
+    ret->device = (int)ordinal;
+    ret->context.device = (struct ae_device){0};
+    ae_host_slice(&ret->context.host, index, count);
+    /* No device is a result for each program (not_run); one that another evaluation holds ends this run. */
+    if (ae_context_device(&ret->context, ret->device, true, &ret->err) == AE_E_TIMEOUT)
+        return AE_E_TIMEOUT;
+    ret->err = (struct ae_error){0};
+    return ae_store_open(&ret->store, NULL, AE_STORE_WRITE, &ret->err);
+}
+
+static int run_device_lanes(struct session *s, struct ae_error *err)
+{
+    struct session lanes[8];
+    pthread_t threads[8];
+    const int count = s->values.devices.count > 8 ? 8 : (int)s->values.devices.count;
+    int opened = 0, rc = AE_OK;
+    s->queue->next = 0;
+    for (; rc == AE_OK && opened < count; opened++) {
+        rc = open_lane(s, opened, count, &lanes[opened]);
+        if (rc != AE_OK)
+            *err = lanes[opened].err;
+    }
+    int started = 0;
+    for (int i = 1; rc == AE_OK && i < count; i++, started++)
+        if (pthread_create(&threads[i], NULL, run_device_lane, &lanes[i]) != 0)
+            break; /* the others take its work */
+    if (rc == AE_OK)
+        run_device_lane(&lanes[0]);
+    for (int i = 1; i <= started; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < opened; i++) {
+        s->passed += lanes[i].passed;
+        s->evaluated += lanes[i].evaluated;
+        s->skipped += lanes[i].skipped;
+        if (rc == AE_OK && lanes[i].err.code != AE_OK) {
+            rc = lanes[i].err.code;
+            *err = lanes[i].err;
+        }
+        ae_store_close(lanes[i].store);
+        ae_device_close(&lanes[i].context.device);
+    }
+    return rc;
+}
+
+/* Programs for the host first, alone and with all its cores; then those for devices, a lane each. */
 static int evaluate_all(struct session *s, struct ae_submission_list *list, struct ae_error *err)
 {
-    for (int size = 0; size < AE_SIZE_COUNT; size++) {
-        if (!(s->values.sizes & AE_AT(size)))
-            continue;
-        for (size_t i = 0; i < list->count && !s->stopped; i++) {
-            struct ae_submission_item *item = &list->items[i];
-            if (interrupted)
-                return AE_OK;
-            if (s->values.resume && have_already(s, item, (enum ae_size)size)) {
-                s->skipped++;
-                continue;
-            }
-            struct ae_measurement m;
-            const int rc = evaluate_item(s, item, (enum ae_size)size, &m, err);
-            print_line(s, &m);
-            s->evaluated++;
-            s->passed += m.verdict == AE_PASS;
-            if (s->values.stop_on_fail && m.verdict != AE_PASS)
-                s->stopped = true;
-            ae_measurement_release(&m);
-            if (rc != AE_OK)
-                return rc;
+    struct queue queue = {.list = list};
+    bool any_device = false;
+    queue.jobs = calloc(list->count * AE_SIZE_COUNT + 1, sizeof *queue.jobs);
+    if (!queue.jobs)
+        return ae_error_set(err, AE_E_NOMEM, "no memory for %zu programs", list->count);
+    pthread_mutex_init(&queue.mutex, NULL);
+    for (int size = 0; size < AE_SIZE_COUNT; size++)
+        for (size_t i = 0; (s->values.sizes & AE_AT(size)) && i < list->count; i++) {
+            queue.jobs[queue.count++] = (struct job){&list->items[i], (enum ae_size)size};
+            any_device |= list->items[i].target == AE_CUDA;
         }
-    }
-    return AE_OK;
+    s->queue = &queue;
+    ae_context_pin(&s->context);
+    int rc = run_lane(s, true);
+    if (rc != AE_OK)
+        *err = s->err;
+    else if (any_device && !queue.stopped && !interrupted)
+        rc = run_device_lanes(s, err);
+    pthread_mutex_destroy(&queue.mutex);
+    free(queue.jobs);
+    return rc;
 }
 
 /* One line {"task":..., "source":..., "language":...} from a program; the answer is one line. */
@@ -285,7 +400,7 @@ static int answer_line(struct session *s, const char *line, struct ae_error *err
         ae_measurement_release(&m);
         ae_build_result_release(&item.build);
     }
-    ae_progress_clear(&s->progress);
+    ae_progress_clear(s->progress);
     char *text = answer ? json_dumps(answer, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
     printf("%s\n", text ? text : "{\"schema\":1,\"verdict\":\"host_error\",\"detail\":\"no memory\"}");
     fflush(stdout);
@@ -299,7 +414,14 @@ static int serve_lines(struct session *s, struct ae_error *err)
 {
     char *line = NULL;
     size_t room = 0;
+    int64_t ordinal;
     int rc = AE_OK;
+    if (s->values.devices.count != 1 || !ae_text_to_i64(s->values.devices.items[0], 0, 63, &ordinal))
+        return ae_error_set(err, AE_E_USAGE, "'eval -' runs on one --device");
+    s->device = (int)ordinal;
+    ae_context_pin(&s->context);
+    if (ae_context_device(&s->context, s->device, true, err) == AE_E_TIMEOUT)
+        return AE_E_TIMEOUT;
     while (rc == AE_OK && !interrupted && getline(&line, &room, stdin) > 0)
         if (line[strspn(line, " \t\r\n")])
             rc = answer_line(s, line, err);
@@ -370,7 +492,7 @@ static int require_sandbox(struct session *s, struct ae_error *err)
 
 static int finish(struct session *s, struct ae_error *err)
 {
-    ae_progress_clear(&s->progress);
+    ae_progress_clear(s->progress);
     const int rc = ae_store_run_end(s->store, s->run, ae_wall_ns(), err);
     if (!s->values.json) {
         printf("%zu evaluated, %zu passed", s->evaluated, s->passed);
@@ -384,6 +506,7 @@ static int finish(struct session *s, struct ae_error *err)
 int ae_cmd_eval(const struct ae_command *self, int argc, char **argv)
 {
     struct session s = {0};
+    struct ae_progress progress;
     struct ae_list paths = {0};
     struct ae_submission_list list = {0};
     struct ae_error err = {0};
@@ -391,7 +514,8 @@ int ae_cmd_eval(const struct ae_command *self, int argc, char **argv)
     if (done >= 0)
         return done;
     const bool lines = paths.count == 1 && strcmp(paths.items[0], "-") == 0;
-    int rc = ae_cli_context(&s.context, &s.progress, &err);
+    s.progress = &progress;
+    int rc = ae_cli_context(&s.context, &progress, &err);
     if (rc == AE_OK && s.values.seed)
         ae_bank_from_seed(&s.context.bank, (uint64_t)s.values.seed);
     if (rc == AE_OK && !lines)
@@ -413,11 +537,6 @@ int ae_cmd_eval(const struct ae_command *self, int argc, char **argv)
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
         rc = ae_items_build(&list, &s.context, (int)s.values.jobs, s.values.arch, &err);
-        ae_context_pin(&s.context);
-        /* No device is a result for each program (not_run); a device that another evaluation holds ends this one. */
-        const int got = ae_context_device(&s.context, (int)s.values.device, true, &err);
-        if (rc == AE_OK && got == AE_E_TIMEOUT)
-            rc = got;
         if (rc == AE_OK)
             rc = lines ? serve_lines(&s, &err) : evaluate_all(&s, &list, &err);
         if (finish(&s, rc == AE_OK ? &err : NULL) != AE_OK && rc == AE_OK)

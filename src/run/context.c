@@ -62,15 +62,13 @@ static void probe_cpu(struct ae_host *host)
     host->virtual_machine = strstr(flags, " hypervisor") != NULL;
 }
 
-static int probe_host(struct ae_host *host, struct ae_error *err)
+/* Which of the cores are the submission's: all but one where there are three or more. */
+static void share_cores(struct ae_host *host)
 {
-    struct utsname name;
-    int major = 0, minor = 0;
-    if (sched_getaffinity(0, sizeof host->cores, &host->cores) != 0)
-        return ae_error_errno(err, AE_E_ENV, errno, "cannot tell which cores may be used");
     host->core_count = CPU_COUNT(&host->cores);
     host->submission_cores = host->cores;
     host->parent_core = -1;
+    host->spin = false;
     if (host->core_count >= 3) {
         for (int i = CPU_SETSIZE - 1; host->parent_core < 0; i--)
             if (CPU_ISSET(i, &host->cores))
@@ -79,6 +77,32 @@ static int probe_host(struct ae_host *host, struct ae_error *err)
         host->spin = true;
     }
     host->submission_core_count = CPU_COUNT(&host->submission_cores);
+}
+
+void ae_host_slice(struct ae_host *host, int index, int count)
+{
+    const int all = CPU_COUNT(&host->cores), each = all / count;
+    cpu_set_t part;
+    if (count < 2 || each < 1)
+        return;
+    CPU_ZERO(&part);
+    for (int core = 0, seen = 0; core < CPU_SETSIZE; core++)
+        if (CPU_ISSET(core, &host->cores)) {
+            if (seen / each == index)
+                CPU_SET(core, &part);
+            seen++;
+        }
+    host->cores = part;
+    share_cores(host);
+}
+
+static int probe_host(struct ae_host *host, struct ae_error *err)
+{
+    struct utsname name;
+    int major = 0, minor = 0;
+    if (sched_getaffinity(0, sizeof host->cores, &host->cores) != 0)
+        return ae_error_errno(err, AE_E_ENV, errno, "cannot tell which cores may be used");
+    share_cores(host);
     host->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     probe_cpu(host);
     if (uname(&name) == 0 && sscanf(name.release, "%d.%d", &major, &minor) == 2)

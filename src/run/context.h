@@ -49,6 +49,9 @@ void ae_context_close(struct ae_context *context);
 /* Makes device `ordinal` the one that cuda submissions run on (0 is opened at the start); locks it where lock is set. */
 int ae_context_device(struct ae_context *context, int ordinal, bool lock, struct ae_error *err);
 
+/* Leaves the host the index-th of count equal parts of its cores: lanes that run beside each other must not meet. */
+void ae_host_slice(struct ae_host *host, int index, int count);
+
 /* Pins the calling thread to the parent's core; the rest of the machine is the submissions'. */
 void ae_context_pin(const struct ae_context *context);
 
