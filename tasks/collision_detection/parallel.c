@@ -1,6 +1,7 @@
-/* The same grid with smaller cells, polygons kept in the order of their cells. Each polygon carries its edge normals
- * and its own projections on them, padded to eight, so that the normals of one polygon are tried against the vertices
- * of another in the lanes of a vector. Polygons of a cell are shared out over the cores. */
+/* The same grid with smaller cells, polygons kept in the order of their cells. Each polygon carries
+ * its edge normals and its own projections on them, padded to eight, so that the normals of one
+ * polygon are tried against the vertices of another in the lanes of a vector. Polygons of a cell
+ * are shared out over the cores. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static inline int cell_of(const struct grid *g, float coordinate)
     return !(k > 0) ? 0 : k < (float)g->side ? (int)k : g->side - 1;
 }
 
-static void fill(struct record *r, int index, const int *offsets, const float *xs, const float *ys, const float *aabb)
+static void fill(struct record *r, int index, const int *offsets, const float *xs, const float *ys,
+                 const float *aabb)
 {
     const int first = offsets[index], count = offsets[index + 1] - first;
     r->index = index;
@@ -91,8 +93,8 @@ struct entry {
     int record;
 };
 
-static int overlaps_later(const struct grid *g, const struct record *records, int i, const size_t *start,
-                          const struct entry *entries, int *counts)
+static int overlaps_later(const struct grid *g, const struct record *records, int i,
+                          const size_t *start, const struct entry *entries, int *counts)
 {
     const struct record *a = &records[i];
     const int x0 = cell_of(g, a->box[0]), x1 = cell_of(g, a->box[2]);
@@ -103,8 +105,8 @@ static int overlaps_later(const struct grid *g, const struct record *records, in
             const size_t c = (size_t)cy * (size_t)g->side + (size_t)cx;
             for (size_t k = start[c]; k < start[c + 1]; k++) {
                 const struct entry *e = &entries[k];
-                if ((e->record <= i) | (a->box[2] < e->box[0]) | (e->box[2] < a->box[0]) | (a->box[3] < e->box[1]) |
-                    (e->box[3] < a->box[1]))
+                if ((e->record <= i) | (a->box[2] < e->box[0]) | (e->box[2] < a->box[0]) |
+                    (a->box[3] < e->box[1]) | (e->box[3] < a->box[1]))
                     continue;
                 if (cell_of(g, a->box[0] > e->box[0] ? a->box[0] : e->box[0]) != cx ||
                     cell_of(g, a->box[1] > e->box[1] ? a->box[1] : e->box[1]) != cy)
@@ -120,8 +122,9 @@ static int overlaps_later(const struct grid *g, const struct record *records, in
     return own;
 }
 
-void solution_compute(int N, int total_verts, int world_size_x100, int cell_size_x100, const int *poly_offsets,
-                      const float *vertices_x, const float *vertices_y, const float *aabb, int *counts)
+void solution_compute(int N, int total_verts, int world_size_x100, int cell_size_x100,
+                      const int *poly_offsets, const float *vertices_x, const float *vertices_y,
+                      const float *aabb, int *counts)
 {
     (void)total_verts;
     const size_t n = (size_t)N;
@@ -138,14 +141,16 @@ void solution_compute(int N, int total_verts, int world_size_x100, int cell_size
     struct entry *entries = NULL;
     if (key && order && first && start && records) {
         for (int i = 0; i < N; i++)
-            key[i] = cell_of(&g, aabb[4 * (size_t)i + 1]) * g.side + cell_of(&g, aabb[4 * (size_t)i]);
+            key[i] =
+                cell_of(&g, aabb[4 * (size_t)i + 1]) * g.side + cell_of(&g, aabb[4 * (size_t)i]);
         sort_by_key(N, key, cells, first, order);
 #pragma omp parallel for schedule(static)
         for (int i = 0; i < N; i++) {
             fill(&records[i], order[i], poly_offsets, vertices_x, vertices_y, aabb);
             counts[i] = 0;
         }
-        /* start[c+2] counts cell c's entries, then start[c+1] is moved from its start to its end. */
+        /* start[c+2] counts cell c's entries, then start[c+1] is moved from its start to its end.
+         */
         for (int pass = 0; pass < 2; pass++) {
             for (int i = 0; i < N; i++) {
                 const float *box = records[i].box;

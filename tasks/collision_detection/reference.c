@@ -1,6 +1,7 @@
-/* For every polygon, the number of other polygons that it overlaps. Broad phase: a uniform grid lists the polygons
- * whose bounding box touches each cell, and only polygons of a common cell are compared. Narrow phase: two polygons are
- * apart if and only if their projections on the normal of some edge are. */
+/* For every polygon, the number of other polygons that it overlaps. Broad phase: a uniform grid
+ * lists the polygons whose bounding box touches each cell, and only polygons of a common cell are
+ * compared. Narrow phase: two polygons are apart if and only if their projections on the normal of
+ * some edge are. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -58,15 +59,17 @@ static int separated_by_edge_of(const struct polygon *a, const struct polygon *b
     return 0;
 }
 
-static struct polygon polygon_at(int i, const int *poly_offsets, const float *vertices_x, const float *vertices_y,
-                                 const float *aabb)
+static struct polygon polygon_at(int i, const int *poly_offsets, const float *vertices_x,
+                                 const float *vertices_y, const float *aabb)
 {
     const int first = poly_offsets[i];
-    return (struct polygon){vertices_x + first, vertices_y + first, poly_offsets[i + 1] - first, aabb + 4 * (size_t)i};
+    return (struct polygon){vertices_x + first, vertices_y + first, poly_offsets[i + 1] - first,
+                            aabb + 4 * (size_t)i};
 }
 
 /* members[start[c]..start[c+1]-1] are the polygons whose box touches cell c, in ascending order. */
-static int list_members(const struct grid *grid, int N, const float *aabb, size_t *start, int **ret_members)
+static int list_members(const struct grid *grid, int N, const float *aabb, size_t *start,
+                        int **ret_members)
 {
     const size_t side = (size_t)grid->side, cells = side * side;
     for (int pass = 0; pass < 2; pass++) {
@@ -81,7 +84,8 @@ static int list_members(const struct grid *grid, int N, const float *aabb, size_
                         (*ret_members)[--start[c]] = i;
                 }
         }
-        if (pass == 0) { /* sums give the end of each cell, which the second pass turns into its start */
+        if (pass ==
+            0) { /* sums give the end of each cell, which the second pass turns into its start */
             for (size_t c = 1; c <= cells; c++)
                 start[c] += start[c - 1];
             *ret_members = malloc((start[cells] + 1) * sizeof **ret_members);
@@ -92,8 +96,9 @@ static int list_members(const struct grid *grid, int N, const float *aabb, size_
     return 0;
 }
 
-void solution_compute(int N, int total_verts, int world_size_x100, int cell_size_x100, const int *poly_offsets,
-                      const float *vertices_x, const float *vertices_y, const float *aabb, int *counts)
+void solution_compute(int N, int total_verts, int world_size_x100, int cell_size_x100,
+                      const int *poly_offsets, const float *vertices_x, const float *vertices_y,
+                      const float *aabb, int *counts)
 {
     (void)total_verts;
     struct grid grid = {.cell = (float)cell_size_x100 / 100.0f};
@@ -116,11 +121,13 @@ void solution_compute(int N, int total_verts, int world_size_x100, int cell_size
                         const float *box = aabb + 4 * (size_t)j;
                         if (j <= i || !boxes_overlap(a.box, box))
                             continue;
-                        /* Both may share several cells: the pair belongs to the one that holds the lower corner of
-                         * the boxes' intersection. */
-                        if (cell_of(&grid, fmaxf(a.box[0], box[0])) != cx || cell_of(&grid, fmaxf(a.box[1], box[1])) != cy)
+                        /* Both may share several cells: the pair belongs to the one that holds the
+                         * lower corner of the boxes' intersection. */
+                        if (cell_of(&grid, fmaxf(a.box[0], box[0])) != cx ||
+                            cell_of(&grid, fmaxf(a.box[1], box[1])) != cy)
                             continue;
-                        const struct polygon b = polygon_at(j, poly_offsets, vertices_x, vertices_y, aabb);
+                        const struct polygon b =
+                            polygon_at(j, poly_offsets, vertices_x, vertices_y, aabb);
                         if (!separated_by_edge_of(&a, &b) && !separated_by_edge_of(&b, &a)) {
                             counts[i]++;
                             counts[j]++;

@@ -4,7 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N, TOTAL_VERTS, WORLD_SIZE_X100, CELL_SIZE_X100, POLY_OFFSETS, VERTICES_X, VERTICES_Y, AABB, COUNTS };
+enum {
+    N,
+    TOTAL_VERTS,
+    WORLD_SIZE_X100,
+    CELL_SIZE_X100,
+    POLY_OFFSETS,
+    VERTICES_X,
+    VERTICES_Y,
+    AABB,
+    COUNTS
+};
 
 struct fault {
     bool boxes_only;   /* no narrow phase */
@@ -33,7 +43,8 @@ static bool apart_along(const struct ae_instance *inst, int i, int j, struct fau
                 low[side] = fmin(low[side], p);
                 high[side] = fmax(high[side], p);
             }
-        if (fault.open_axes ? high[0] <= low[1] || high[1] <= low[0] : high[0] < low[1] || high[1] < low[0])
+        if (fault.open_axes ? high[0] <= low[1] || high[1] <= low[0]
+                            : high[0] < low[1] || high[1] < low[0])
             return true;
     }
     return false;
@@ -49,20 +60,24 @@ static bool meet(const struct ae_instance *inst, int i, int j, struct fault faul
     const int reach = fault.same_cell ? 0 : 1;
     if (fault.near_cells || fault.same_cell)
         for (int k = 0; k < 2; k++)
-            if (fabs(floor((double)(a[k] + a[k + 2]) / 2 / cell) - floor((double)(b[k] + b[k + 2]) / 2 / cell)) > reach)
+            if (fabs(floor((double)(a[k] + a[k + 2]) / 2 / cell) -
+                     floor((double)(b[k] + b[k + 2]) / 2 / cell)) > reach)
                 return false;
     if (fault.boxes_only)
         return true;
     if (fault.circles) {
-        const double dx = (double)(a[0] + a[2] - b[0] - b[2]) / 2, dy = (double)(a[1] + a[3] - b[1] - b[3]) / 2;
+        const double dx = (double)(a[0] + a[2] - b[0] - b[2]) / 2,
+                     dy = (double)(a[1] + a[3] - b[1] - b[3]) / 2;
         const double radii = (hypot((double)(a[2] - a[0]), (double)(a[3] - a[1])) +
-                              hypot((double)(b[2] - b[0]), (double)(b[3] - b[1]))) / 2;
+                              hypot((double)(b[2] - b[0]), (double)(b[3] - b[1]))) /
+                             2;
         return hypot(dx, dy) <= radii;
     }
     return !apart_along(inst, i, j, fault) && (fault.own_axes || !apart_along(inst, j, i, fault));
 }
 
-static bool solve_with(struct fault fault, const struct ae_instance *inst, struct ae_expected *answer)
+static bool solve_with(struct fault fault, const struct ae_instance *inst,
+                       struct ae_expected *answer)
 {
     const int n = inst->scalar[N].i32;
     int32_t *counts = answer->out[COUNTS].data;
@@ -81,12 +96,12 @@ static bool solve_with(struct fault fault, const struct ae_instance *inst, struc
     return true;
 }
 
-#define TRAP(name, ...)                                                                                      \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right,                       \
-                     struct ae_expected *answer)                                                            \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return solve_with((struct fault){__VA_ARGS__}, inst, answer);                                        \
+#define TRAP(name, ...)                                                                            \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return solve_with((struct fault){__VA_ARGS__}, inst, answer);                              \
     }
 
 TRAP(boxes_only, .boxes_only = true)
@@ -100,7 +115,8 @@ TRAP(near_cells, .near_cells = true)
 TRAP(same_cell, .same_cell = true)
 
 /* The published tolerance of one partner. */
-static bool one_missing(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool one_missing(const struct ae_instance *inst, const struct ae_expected *right,
+                        struct ae_expected *answer)
 {
     (void)right;
     int32_t *counts = answer->out[COUNTS].data;
@@ -109,7 +125,8 @@ static bool one_missing(const struct ae_instance *inst, const struct ae_expected
     return true;
 }
 
-static bool counts_itself(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool counts_itself(const struct ae_instance *inst, const struct ae_expected *right,
+                          struct ae_expected *answer)
 {
     (void)right;
     for (int i = 0; i < inst->scalar[N].i32; i++)
