@@ -1,6 +1,7 @@
-/* Sixteen series at once in the lanes of a vector, groups of series over the cores. The table is swept in strips of
- * ROWS query rows: within a strip the left column stays in registers and only the strip's last row goes to memory.
- * Every group is transposed once, so that each load serves all lanes. */
+/* Sixteen series at once in the lanes of a vector, groups of series over the cores. The table is
+ * swept in strips of ROWS query rows: within a strip the left column stays in registers and only
+ * the strip's last row goes to memory. Every group is transposed once, so that each load serves all
+ * lanes. */
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -10,8 +11,9 @@
 /* Beyond every real cell, yet its sums stay finite. */
 #define FAR 1e30f
 
-static inline void cell(float *restrict left, const float *restrict above, const float *restrict diagonal, float query,
-                        const float *restrict subject, float *restrict result)
+static inline void cell(float *restrict left, const float *restrict above,
+                        const float *restrict diagonal, float query, const float *restrict subject,
+                        float *restrict result)
 {
 #pragma omp simd
     for (int l = 0; l < LANES; l++) {
@@ -22,9 +24,10 @@ static inline void cell(float *restrict left, const float *restrict above, const
     }
 }
 
-/* One strip: rows of the table for query[0..count-1]; edge holds the row above and receives the last one. */
-static inline void strip(const float *restrict query, int count, int length, const float *restrict subject,
-                         float *restrict edge, float corner)
+/* One strip: rows of the table for query[0..count-1]; edge holds the row above and receives the
+ * last one. */
+static inline void strip(const float *restrict query, int count, int length,
+                         const float *restrict subject, float *restrict edge, float corner)
 {
     float left[ROWS][LANES], diagonal[LANES], above[LANES], next[LANES];
     for (int r = 0; r < count; r++)
@@ -52,13 +55,14 @@ static inline void strip(const float *restrict query, int count, int length, con
     }
 }
 
-static void group(const float *query, const float *subjects, int first, int entries, int length, float *transposed,
-                  float *edge, float *distances)
+static void group(const float *query, const float *subjects, int first, int entries, int length,
+                  float *transposed, float *edge, float *distances)
 {
     const int lanes = entries - first < LANES ? entries - first : LANES;
     for (int l = 0; l < LANES; l++) {
         /* Lanes without a series repeat the last one. */
-        const float *from = subjects + (size_t)(first + (l < lanes ? l : lanes - 1)) * (size_t)length;
+        const float *from =
+            subjects + (size_t)(first + (l < lanes ? l : lanes - 1)) * (size_t)length;
         for (int j = 0; j < length; j++)
             transposed[(size_t)j * LANES + (size_t)l] = from[j];
     }
@@ -73,7 +77,8 @@ static void group(const float *query, const float *subjects, int first, int entr
         distances[first + l] = edge[(size_t)(length - 1) * LANES + (size_t)l];
 }
 
-void solution_compute(int num_entries, int num_features, const float *subjects, const float *query, float *distances)
+void solution_compute(int num_entries, int num_features, const float *subjects, const float *query,
+                      float *distances)
 {
 #pragma omp parallel
     {
@@ -82,7 +87,8 @@ void solution_compute(int num_entries, int num_features, const float *subjects, 
 #pragma omp for schedule(dynamic)
         for (int first = 0; first < num_entries; first += LANES)
             if (transposed && edge)
-                group(query, subjects, first, num_entries, num_features, transposed, edge, distances);
+                group(query, subjects, first, num_entries, num_features, transposed, edge,
+                      distances);
         free(transposed);
         free(edge);
     }

@@ -1,6 +1,7 @@
 /* Dynamic time warping distance of one query to many series, by the full table of
  *     D(i,j) = (query_i - subject_j)^2 + min(D(i,j-1), D(i-1,j), D(i-1,j-1)),
- * of which two neighbouring rows are ever needed: the new row overwrites the old one from left to right. */
+ * of which two neighbouring rows are ever needed: the new row overwrites the old one from left to
+ * right. */
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -19,7 +20,8 @@ static float warping_distance(const float *query, const float *subject, int leng
             const float above = row[j]; /* D(i-1,j) */
             float best;
             if (i == 0)
-                best = left; /* nothing above the first row: only from the left, and 0 at the corner */
+                best =
+                    left; /* nothing above the first row: only from the left, and 0 at the corner */
             else if (j == 0)
                 best = above;
             else
@@ -32,12 +34,14 @@ static float warping_distance(const float *query, const float *subject, int leng
     return row[length - 1];
 }
 
-void solution_compute(int num_entries, int num_features, const float *subjects, const float *query, float *distances)
+void solution_compute(int num_entries, int num_features, const float *subjects, const float *query,
+                      float *distances)
 {
     float *row = calloc((size_t)num_features, sizeof *row);
     if (!row)
         return;
     for (int e = 0; e < num_entries; e++)
-        distances[e] = warping_distance(query, subjects + (size_t)e * (size_t)num_features, num_features, row);
+        distances[e] =
+            warping_distance(query, subjects + (size_t)e * (size_t)num_features, num_features, row);
     free(row);
 }

@@ -20,19 +20,22 @@ static const struct ae_arg args[ARG_COUNT] = {
     [SUBJECTS] = {"subjects", AE_F32, AE_IN, "num_entries*num_features row-major",
                   .meaning = "stored series, one after the other"},
     [QUERY] = {"query", AE_F32, AE_IN, "num_features", .meaning = "series to compare with"},
-    [DISTANCES] = {"distances", AE_F32, AE_OUT, "num_entries",
-                   .meaning = "dynamic time warping distance of each stored series to the query",
-                   .rule = {AE_CLOSE, .atol = 1e-4, .rtol = 1e-5,
-                            .reason = "sums of up to 2L squares: float against double differs by 1.1e-6 relative; "
-                                      "banded paths and inputs rounded to half precision lie outside. The absolute "
-                                      "part is for series that warp onto the query exactly"}},
+    [DISTANCES] =
+        {"distances", AE_F32, AE_OUT, "num_entries",
+         .meaning = "dynamic time warping distance of each stored series to the query",
+         .rule = {AE_CLOSE, .atol = 1e-4, .rtol = 1e-5,
+                  .reason =
+                      "sums of up to 2L squares: float against double differs by 1.1e-6 relative; "
+                      "banded paths and inputs rounded to half precision lie outside. The absolute "
+                      "part is for series that warp onto the query exactly"}},
 };
 
 enum shape { CYLINDER, BELL, FUNNEL };
 
-/* A cylinder-bell-funnel series (Saito 1994): noise with one event on a..b, then mean 0 and deviation 1. */
-static void draw_series(struct ae_rng *rng, enum shape shape, int64_t a, int64_t b, int64_t length, double *scratch,
-                        float *series)
+/* A cylinder-bell-funnel series (Saito 1994): noise with one event on a..b, then mean 0 and
+ * deviation 1. */
+static void draw_series(struct ae_rng *rng, enum shape shape, int64_t a, int64_t b, int64_t length,
+                        double *scratch, float *series)
 {
     const double amplitude = 6 + 2 * ae_rng_normal(rng);
     double mean = 0, square = 0;
@@ -53,7 +56,8 @@ static void draw_series(struct ae_rng *rng, enum shape shape, int64_t a, int64_t
         series[i] = (float)(deviation > 0 ? (scratch[i] - mean) / deviation : 0);
 }
 
-static void draw_classic(struct ae_rng *rng, enum shape shape, int64_t length, double *scratch, float *series)
+static void draw_classic(struct ae_rng *rng, enum shape shape, int64_t length, double *scratch,
+                         float *series)
 {
     const int64_t a = ae_rng_range(rng, 0, length / 4);
     int64_t b = a + ae_rng_range(rng, length / 8 + 1, length / 2 + 1);
@@ -61,18 +65,20 @@ static void draw_classic(struct ae_rng *rng, enum shape shape, int64_t length, d
     draw_series(rng, shape, a, b > a ? b : a + 1, length, scratch, series);
 }
 
-/* The query's event lies at its start, that of every fourth subject at the end: the path leaves the diagonal by more
- * than half of the length, so that no band is wide enough. */
-static void fill_shifts(struct ae_rng *rng, int64_t entries, int64_t length, double *scratch, float *subjects,
-                        float *query)
+/* The query's event lies at its start, that of every fourth subject at the end: the path leaves the
+ * diagonal by more than half of the length, so that no band is wide enough. */
+static void fill_shifts(struct ae_rng *rng, int64_t entries, int64_t length, double *scratch,
+                        float *subjects, float *query)
 {
     const int64_t a = ae_rng_range(rng, 0, length / 32);
-    draw_series(rng, CYLINDER, a, a + ae_rng_range(rng, length / 6, length / 4), length, scratch, query);
+    draw_series(rng, CYLINDER, a, a + ae_rng_range(rng, length / 6, length / 4), length, scratch,
+                query);
     for (int64_t e = 0; e < entries; e++) {
         float *series = subjects + e * length;
         if (e % 4 == 3) {
             const int64_t b = ae_rng_range(rng, length - 1 - length / 32, length - 1);
-            draw_series(rng, CYLINDER, b - ae_rng_range(rng, length / 8, length / 4), b, length, scratch, series);
+            draw_series(rng, CYLINDER, b - ae_rng_range(rng, length / 8, length / 4), b, length,
+                        scratch, series);
         } else {
             draw_classic(rng, (enum shape)(e % 3), length, scratch, series);
         }
@@ -80,7 +86,8 @@ static void fill_shifts(struct ae_rng *rng, int64_t entries, int64_t length, dou
 }
 
 /* A staircase of `levels` runs of random lengths, each at least 1. */
-static void draw_stairs(struct ae_rng *rng, const float *level, int64_t levels, int64_t length, float *series)
+static void draw_stairs(struct ae_rng *rng, const float *level, int64_t levels, int64_t length,
+                        float *series)
 {
     int64_t k = 0;
     series[0] = level[0];
@@ -94,7 +101,8 @@ static void draw_stairs(struct ae_rng *rng, const float *level, int64_t levels, 
 #define LEVELS 32
 
 /* Odd subjects take the query's levels in order, for other times: their distance is exactly 0. */
-static void fill_warped(struct ae_rng *rng, int64_t entries, int64_t length, float *subjects, float *query)
+static void fill_warped(struct ae_rng *rng, int64_t entries, int64_t length, float *subjects,
+                        float *query)
 {
     float own[LEVELS], other[LEVELS];
     for (int k = 0; k < LEVELS; k++)
@@ -119,8 +127,8 @@ static void draw_walk(struct ae_rng *rng, int64_t length, float *series)
 
 static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_error *err)
 {
-    /* Any length but the published one, for which programs used to be hard-wired; the number of series follows, so
-     * that the number of table cells stays the same. */
+    /* Any length but the published one, for which programs used to be hard-wired; the number of
+     * series follows, so that the number of table cells stays the same. */
     int64_t length = ae_rng_range(rng, inst->param[P_FEATURES] - 50, inst->param[P_FEATURES] + 49);
     if (length >= 1023)
         length++;
@@ -143,7 +151,8 @@ static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_erro
     if (!subjects || !query)
         rc = AE_E_NOMEM;
     else if (!scratch)
-        rc = ae_error_set(err, AE_E_NOMEM, "no memory for a series of %lld values", (long long)length);
+        rc = ae_error_set(err, AE_E_NOMEM, "no memory for a series of %lld values",
+                          (long long)length);
     else if (inst->family == F_SHIFTS)
         fill_shifts(rng, entries, length, scratch, subjects, query);
     else if (inst->family == F_WARPED)
@@ -172,10 +181,12 @@ static int validate(const struct ae_instance *inst, struct ae_error *err)
 {
     const int32_t entries = inst->scalar[NUM_ENTRIES].i32, length = inst->scalar[NUM_FEATURES].i32;
     if (entries < 1 || length < 1)
-        return ae_error_set(err, AE_E_INPUT, "%d series of length %d; at least one of each is needed", entries,
+        return ae_error_set(err, AE_E_INPUT,
+                            "%d series of length %d; at least one of each is needed", entries,
                             length);
     if (inst->array[QUERY].count != (size_t)length)
-        return ae_error_set(err, AE_E_INPUT, "query has %zu elements, not %d", inst->array[QUERY].count, length);
+        return ae_error_set(err, AE_E_INPUT, "query has %zu elements, not %d",
+                            inst->array[QUERY].count, length);
     if (inst->array[SUBJECTS].count != (size_t)entries * (size_t)length)
         return ae_error_set(err, AE_E_INPUT, "subjects has %zu elements, not %d times %d",
                             inst->array[SUBJECTS].count, entries, length);
@@ -183,7 +194,8 @@ static int validate(const struct ae_instance *inst, struct ae_error *err)
         for (size_t i = 0; i < inst->array[a].count; i++) {
             const double value = (double)ae_in_f32(inst, a)[i];
             if (!(fabs(value) <= VALUE_MAX)) /* NaN too */
-                return ae_error_set(err, AE_E_INPUT, "%s[%zu] is %g; at most %g in magnitude is allowed",
+                return ae_error_set(err, AE_E_INPUT,
+                                    "%s[%zu] is %g; at most %g in magnitude is allowed",
                                     args[a].name, i, value, VALUE_MAX);
         }
     return AE_OK;
@@ -192,8 +204,9 @@ static int validate(const struct ae_instance *inst, struct ae_error *err)
 static void work(const struct ae_instance *inst, struct ae_work *w)
 {
     const double length = inst->scalar[NUM_FEATURES].i32;
-    w->operations = 5 * length * length * inst->scalar[NUM_ENTRIES].i32; /* subtract, square, two minima, add */
-    w->steps = 2 * length - 1;                                           /* anti-diagonals */
+    w->operations =
+        5 * length * length * inst->scalar[NUM_ENTRIES].i32; /* subtract, square, two minima, add */
+    w->steps = 2 * length - 1;                               /* anti-diagonals */
 }
 
 const struct ae_task ae_task_dtw_distance = {
@@ -205,21 +218,27 @@ const struct ae_task ae_task_dtw_distance = {
     .args = args,
     .arg_count = ARG_COUNT,
     .params = {"num_entries", "num_features"},
-    .sizes = {[AE_SMALL] = {{256, 1050}}, [AE_MEDIUM] = {{1024, 1050}}, [AE_LARGE] = {{4096, 1050}}},
-    .families = {{"shifts", "cylinder-bell-funnel series, a quarter shifted by over half of the length: no band holds",
+    .sizes =
+        {[AE_SMALL] = {{256, 1050}}, [AE_MEDIUM] = {{1024, 1050}}, [AE_LARGE] = {{4096, 1050}}},
+    .families = {{"shifts",
+                  "cylinder-bell-funnel series, a quarter shifted by over half of the length: no "
+                  "band holds",
                   AE_ALL_SIZES},
                  {"classic", "cylinder-bell-funnel series as published, any query",
                   AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
-                 {"warped", "staircases of few levels: ties everywhere, half of the distances exactly 0",
+                 {"warped",
+                  "staircases of few levels: ties everywhere, half of the distances exactly 0",
                   AE_AT(AE_SMALL)},
                  {"walks", "random walks, not normalised, steps over five decades",
                   AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
-                 {"long", "few series of 2000 to 3000 values: buffers made for 1024", AE_AT(AE_SMALL)},
+                 {"long", "few series of 2000 to 3000 values: buffers made for 1024",
+                  AE_AT(AE_SMALL)},
                  {"tiny", "one to 20 series of 1 to 40 values", AE_AT(AE_SMALL)}},
     .published_atol = 1e-2,
     .published_rtol = 1e-3,
-    .published_note = "published answers carry a defect: in the last query row, column 1007 takes its diagonal "
-                      "neighbour from column 990 instead of 1006, which changes about a third of the distances",
+    .published_note =
+        "published answers carry a defect: in the last query row, column 1007 takes its diagonal "
+        "neighbour from column 990 instead of 1006, which changes about a third of the distances",
     .published_differs = true,
     .generate = generate,
     .outputs = outputs,

@@ -24,9 +24,11 @@ static double rounded(float value, bool half)
     return ldexp(rint(mantissa * 2048) / 2048, exponent);
 }
 
-static bool solve_with(struct fault fault, const struct ae_instance *inst, struct ae_expected *answer)
+static bool solve_with(struct fault fault, const struct ae_instance *inst,
+                       struct ae_expected *answer)
 {
-    const int stride = inst->scalar[NUM_FEATURES].i32, length = fault.length ? fault.length : stride;
+    const int stride = inst->scalar[NUM_FEATURES].i32,
+              length = fault.length ? fault.length : stride;
     const float *query = ae_in_f32(inst, QUERY);
     if (length > stride)
         return false;
@@ -45,7 +47,8 @@ static bool solve_with(struct fault fault, const struct ae_instance *inst, struc
             row[0] = 1e30;
             for (int j = 1; j <= length; j++) {
                 const double above = row[j];
-                const double d = rounded(query[i], fault.half) - rounded(subject[j - 1], fault.half);
+                const double d =
+                    rounded(query[i], fault.half) - rounded(subject[j - 1], fault.half);
                 if (fault.stale_corner && i == length - 1 && j == column)
                     diagonal = stale;
                 if (fault.no_diagonal && i > 0)
@@ -62,12 +65,12 @@ static bool solve_with(struct fault fault, const struct ae_instance *inst, struc
     return true;
 }
 
-#define TRAP(name, ...)                                                                                      \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right,                       \
-                     struct ae_expected *answer)                                                            \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return solve_with((struct fault){__VA_ARGS__}, inst, answer);                                        \
+#define TRAP(name, ...)                                                                            \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return solve_with((struct fault){__VA_ARGS__}, inst, answer);                              \
     }
 
 TRAP(band_100, .band = 100)
@@ -78,7 +81,8 @@ TRAP(fixed_length, .length = 992)
 TRAP(stale_corner, .stale_corner = true)
 TRAP(root, .root = true)
 
-static bool no_warping(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool no_warping(const struct ae_instance *inst, const struct ae_expected *right,
+                       struct ae_expected *answer)
 {
     (void)right;
     const int length = inst->scalar[NUM_FEATURES].i32;
