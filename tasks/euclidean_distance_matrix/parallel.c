@@ -1,5 +1,6 @@
-/* Direct differences in register tiles of 8 reference points by 32 queries. Both sets are packed so that a tile's
- * operands lie in order: the reference set once for all, a panel of queries for each item of work. */
+/* Direct differences in register tiles of 8 reference points by 32 queries. Both sets are packed so
+ * that a tile's operands lie in order: the reference set once for all, a panel of queries for each
+ * item of work. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +12,16 @@
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 
 /* refs: dim x TILE_R, panel: dim x TILE_Q, out: TILE_R x TILE_Q. */
-static void tile(const float *restrict refs, const lanes *restrict panel, size_t dim, lanes *restrict out)
+static void tile(const float *restrict refs, const lanes *restrict panel, size_t dim,
+                 lanes *restrict out)
 {
     lanes sum[TILE_R][2] = {0};
     for (size_t k = 0; k < dim; k++) {
         const lanes q0 = panel[2 * k], q1 = panel[2 * k + 1];
 #pragma GCC unroll 8
         for (int r = 0; r < TILE_R; r++) {
-            const lanes d0 = q0 - refs[k * TILE_R + (size_t)r], d1 = q1 - refs[k * TILE_R + (size_t)r];
+            const lanes d0 = q0 - refs[k * TILE_R + (size_t)r],
+                        d1 = q1 - refs[k * TILE_R + (size_t)r];
             sum[r][0] += d0 * d0;
             sum[r][1] += d1 * d1;
         }
@@ -30,7 +33,8 @@ static void tile(const float *restrict refs, const lanes *restrict panel, size_t
     }
 }
 
-void solution_compute(int ref_nb, int query_nb, int dim, const float *ref, const float *query, float *dist)
+void solution_compute(int ref_nb, int query_nb, int dim, const float *ref, const float *query,
+                      float *dist)
 {
     const size_t refs = (size_t)ref_nb, queries = (size_t)query_nb, depth = (size_t)dim;
     const size_t r_tiles = (refs + TILE_R - 1) / TILE_R, q_tiles = (queries + TILE_Q - 1) / TILE_Q;
@@ -51,7 +55,8 @@ void solution_compute(int ref_nb, int query_nb, int dim, const float *ref, const
         }
 #pragma omp for schedule(dynamic)
         for (size_t t = 0; t < q_tiles; t++) {
-            const size_t first = t * TILE_Q, count = queries - first < TILE_Q ? queries - first : TILE_Q;
+            const size_t first = t * TILE_Q,
+                         count = queries - first < TILE_Q ? queries - first : TILE_Q;
             if (!panel)
                 continue;
             if (count < TILE_Q)
@@ -61,7 +66,8 @@ void solution_compute(int ref_nb, int query_nb, int dim, const float *ref, const
             for (size_t u = 0; u < r_tiles; u++) {
                 tile(packed + u * depth * TILE_R, panel, depth, out);
                 for (size_t r = 0; r < TILE_R && u * TILE_R + r < refs; r++)
-                    memcpy(dist + (u * TILE_R + r) * queries + first, out + 2 * r, count * sizeof(float));
+                    memcpy(dist + (u * TILE_R + r) * queries + first, out + 2 * r,
+                           count * sizeof(float));
             }
         }
         free(panel);

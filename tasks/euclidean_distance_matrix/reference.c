@@ -1,9 +1,10 @@
-/* Squared Euclidean distances between all reference points and all queries. The coordinates of a set are stored one
- * after the other, each for all points, so a row of the result is built up coordinate by coordinate: the innermost
- * loop then runs along memory. */
+/* Squared Euclidean distances between all reference points and all queries. The coordinates of a
+ * set are stored one after the other, each for all points, so a row of the result is built up
+ * coordinate by coordinate: the innermost loop then runs along memory. */
 #include <stddef.h>
 
-void solution_compute(int ref_nb, int query_nb, int dim, const float *ref, const float *query, float *dist)
+void solution_compute(int ref_nb, int query_nb, int dim, const float *ref, const float *query,
+                      float *dist)
 {
     const size_t refs = (size_t)ref_nb, queries = (size_t)query_nb;
     for (size_t r = 0; r < refs; r++) {

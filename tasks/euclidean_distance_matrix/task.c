@@ -19,13 +19,18 @@ static const struct ae_arg args[ARG_COUNT] = {
              .meaning = "coordinate k of reference point r is ref[k*ref_nb + r]"},
     [QUERY] = {"query", AE_F32, AE_IN, "dim*query_nb, coordinate-major",
                .meaning = "coordinate k of query point q is query[k*query_nb + q]"},
-    [DIST] = {"dist", AE_F32, AE_OUT, "ref_nb*query_nb row-major",
-              .meaning = "squared distance of reference point r to query point q at dist[r*query_nb + q]",
-              .rule = {AE_SCALED, .rtol = 2e-5,
-                       .reason = "1e-6*dim + 2e-5*|d|: float sums in any order, the matrix product form in full float "
-                                 "and split-precision emulations of it stay inside once both sets are centred; "
-                                 "products of inputs cut to 10 or fewer bits do not. The first term is for points "
-                                 "that coincide or nearly do"}},
+    [DIST] =
+        {"dist", AE_F32, AE_OUT, "ref_nb*query_nb row-major",
+         .meaning =
+             "squared distance of reference point r to query point q at dist[r*query_nb + q]",
+         .rule =
+             {AE_SCALED, .rtol = 2e-5,
+              .reason =
+                  "1e-6*dim + 2e-5*|d|: float sums in any order stay inside, so do the product "
+                  "form "
+                  "in full float and split-precision emulations of it once both sets are centred; "
+                  "products of inputs cut to 10 or fewer bits do not. The first term is for points "
+                  "that coincide or nearly do"}},
 };
 
 static int64_t not_multiple_of_16(int64_t value)
@@ -33,9 +38,10 @@ static int64_t not_multiple_of_16(int64_t value)
     return value % 16 == 0 ? value + 1 : value;
 }
 
-/* Sizes moved by up to 3 %, in opposite directions so that the work stays the same; the sets differ in size. */
-static void draw_sizes(const struct ae_instance *inst, struct ae_rng *rng, int64_t *refs, int64_t *queries,
-                       int64_t *dim)
+/* Sizes moved by up to 3 %, in opposite directions so that the work stays the same; the sets differ
+ * in size. */
+static void draw_sizes(const struct ae_instance *inst, struct ae_rng *rng, int64_t *refs,
+                       int64_t *queries, int64_t *dim)
 {
     const int64_t r0 = inst->param[P_REFS], q0 = inst->param[P_QUERIES], d0 = inst->param[P_DIM];
     const int sign = ae_rng_chance(rng, 0.5) ? 1 : -1;
@@ -56,12 +62,14 @@ static void draw_sizes(const struct ae_instance *inst, struct ae_rng *rng, int64
     }
 }
 
-/* Every coordinate has an offset common to both sets, and some queries lie close to a reference point or upon one: the
- * expansion |a|^2 + |b|^2 - 2ab loses its digits there unless it is done with care. */
-static int fill_offsets(struct ae_instance *inst, struct ae_rng *rng, int64_t refs, int64_t queries, int64_t dim,
-                        float *ref, float *query, struct ae_error *err)
+/* Every coordinate has an offset common to both sets, and some queries lie close to a reference
+ * point or upon one: the expansion |a|^2 + |b|^2 - 2ab loses its digits there unless it is done
+ * with care. */
+static int fill_offsets(struct ae_instance *inst, struct ae_rng *rng, int64_t refs, int64_t queries,
+                        int64_t dim, float *ref, float *query, struct ae_error *err)
 {
-    double *base = malloc((size_t)(dim * refs) * sizeof *base), *offset = malloc((size_t)dim * sizeof *offset);
+    double *base = malloc((size_t)(dim * refs) * sizeof *base),
+           *offset = malloc((size_t)dim * sizeof *offset);
     if (!base || !offset) {
         free(base);
         free(offset);
@@ -83,7 +91,8 @@ static int fill_offsets(struct ae_instance *inst, struct ae_rng *rng, int64_t re
             if (kind < 0.02)
                 *to = ref[k * refs + near];
             else if (kind < 0.12)
-                *to = (float)(base[k * refs + near] + offset[k] + (kind < 0.07 ? 1e-2 : 1e-3) * ae_rng_normal(rng));
+                *to = (float)(base[k * refs + near] + offset[k] +
+                              (kind < 0.07 ? 1e-2 : 1e-3) * ae_rng_normal(rng));
             else
                 *to = (float)(ae_rng_unit(rng) + offset[k]);
         }
@@ -108,15 +117,15 @@ static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_erro
         return fill_offsets(inst, rng, refs, queries, dim, ref, query, err);
     const double unit = ae_rng_log_uniform(rng, 10, 1e5);
     for (int64_t k = 0; k < dim; k++) {
-        /* Equal: three coordinates take three values each and the others one, so that points repeat within and
-         * between the sets. Large: values in units that overflow narrow formats. */
+        /* Equal: three coordinates take three values each and the others one, so that points repeat
+         * within and between the sets. Large: values in units that overflow narrow formats. */
         const double scale = unit * ae_rng_uniform(rng, 0.25, 1);
         const bool fixed = k >= 3;
         const double common = ae_rng_uniform(rng, -4, 4);
         for (int64_t i = 0; i < refs + queries; i++) {
             const double value = inst->family == F_LARGE ? scale * ae_rng_normal(rng)
-                                 : fixed                  ? common
-                                                          : (double)ae_rng_range(rng, -1, 1) * 0.1;
+                                 : fixed                 ? common
+                                                         : (double)ae_rng_range(rng, -1, 1) * 0.1;
             if (i < refs)
                 ref[k * refs + i] = (float)value;
             else
@@ -128,32 +137,38 @@ static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_erro
 
 static void outputs(struct ae_instance *inst)
 {
-    ae_set_output(inst, DIST, (size_t)inst->scalar[REF_NB].i32 * (size_t)inst->scalar[QUERY_NB].i32);
+    ae_set_output(inst, DIST,
+                  (size_t)inst->scalar[REF_NB].i32 * (size_t)inst->scalar[QUERY_NB].i32);
 }
 
 static int validate(const struct ae_instance *inst, struct ae_error *err)
 {
-    const int32_t refs = inst->scalar[REF_NB].i32, queries = inst->scalar[QUERY_NB].i32, dim = inst->scalar[DIM].i32;
+    const int32_t refs = inst->scalar[REF_NB].i32, queries = inst->scalar[QUERY_NB].i32,
+                  dim = inst->scalar[DIM].i32;
     if (refs < 1 || queries < 1 || dim < 1)
-        return ae_error_set(err, AE_E_INPUT, "%d reference points, %d queries, %d coordinates; each must be positive",
-                            refs, queries, dim);
+        return ae_error_set(
+            err, AE_E_INPUT,
+            "%d reference points, %d queries, %d coordinates; each must be positive", refs, queries,
+            dim);
     for (int a = REF; a <= QUERY; a++) {
         const int32_t points = a == REF ? refs : queries;
         if (inst->array[a].count != (size_t)points * (size_t)dim)
-            return ae_error_set(err, AE_E_INPUT, "%s has %zu elements for %d points of %d coordinates", args[a].name,
+            return ae_error_set(err, AE_E_INPUT,
+                                "%s has %zu elements for %d points of %d coordinates", args[a].name,
                                 inst->array[a].count, points, dim);
         for (size_t i = 0; i < inst->array[a].count; i++) {
             const double value = (double)ae_in_f32(inst, a)[i];
             if (!(fabs(value) <= VALUE_MAX)) /* NaN too */
-                return ae_error_set(err, AE_E_INPUT, "%s[%zu] is %g; at most %g in magnitude is allowed",
+                return ae_error_set(err, AE_E_INPUT,
+                                    "%s[%zu] is %g; at most %g in magnitude is allowed",
                                     args[a].name, i, value, VALUE_MAX);
         }
     }
     return AE_OK;
 }
 
-static void tolerance(const struct ae_instance *inst, const struct ae_expected *expected, int arg, size_t first,
-                      size_t count, double *tol)
+static void tolerance(const struct ae_instance *inst, const struct ae_expected *expected, int arg,
+                      size_t first, size_t count, double *tol)
 {
     (void)expected;
     (void)arg;
@@ -165,7 +180,8 @@ static void tolerance(const struct ae_instance *inst, const struct ae_expected *
 static void work(const struct ae_instance *inst, struct ae_work *w)
 {
     /* The product form: one multiplication and one addition a term. */
-    w->operations = 2.0 * inst->scalar[REF_NB].i32 * inst->scalar[QUERY_NB].i32 * inst->scalar[DIM].i32;
+    w->operations =
+        2.0 * inst->scalar[REF_NB].i32 * inst->scalar[QUERY_NB].i32 * inst->scalar[DIM].i32;
     w->steps = 1;
 }
 
@@ -180,12 +196,19 @@ const struct ae_task ae_task_euclidean_distance_matrix = {
     .params = {"ref_nb", "query_nb", "dim"},
     .sizes = {[AE_SMALL] = {{128, 128, 32}},
               [AE_MEDIUM] = {{1024, 1024, 256}},
-              [AE_LARGE] = {{4096, 4096, 256}, true, "the published large is only twice medium a side"}},
-    .families = {{"offsets", "coordinates far from 0, some queries near or upon a reference point", AE_ALL_SIZES},
-                 {"uniform", "the unit cube, as published: distances all alike", AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
-                 {"equal", "points on 27 places far from the origin: many distances exactly 0", AE_AT(AE_SMALL)},
-                 {"large", "values up to 1e5, with no offset: squares beyond half precision", AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
-                 {"thin", "one side of one to three: a single point or coordinate", AE_AT(AE_SMALL)}},
+              [AE_LARGE] = {{4096, 4096, 256},
+                            true,
+                            "the published large is only twice medium a side"}},
+    .families = {{"offsets", "coordinates far from 0, some queries near or upon a reference point",
+                  AE_ALL_SIZES},
+                 {"uniform", "the unit cube, as published: distances all alike",
+                  AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
+                 {"equal", "points on 27 places far from the origin: many distances exactly 0",
+                  AE_AT(AE_SMALL)},
+                 {"large", "values up to 1e5, with no offset: squares beyond half precision",
+                  AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
+                 {"thin", "one side of one to three: a single point or coordinate",
+                  AE_AT(AE_SMALL)}},
     .published_atol = 1e-2,
     .published_rtol = 1e-4,
     .published_note = "published points are uniform in the unit cube, both sets of one size",

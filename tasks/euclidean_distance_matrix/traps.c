@@ -14,10 +14,13 @@ static double rounded(double value, int bits)
     return ldexp(rint(mantissa * scale) / scale, exponent);
 }
 
-/* The product form with float sums. bits: precision of the factors of the mixed term (11: TF32, 8: bf16). */
-static bool expanded(bool centred, int bits, const struct ae_instance *inst, struct ae_expected *answer)
+/* The product form with float sums. bits: precision of the factors of the mixed term (11: TF32, 8:
+ * bf16). */
+static bool expanded(bool centred, int bits, const struct ae_instance *inst,
+                     struct ae_expected *answer)
 {
-    const size_t refs = (size_t)inst->scalar[REF_NB].i32, queries = (size_t)inst->scalar[QUERY_NB].i32;
+    const size_t refs = (size_t)inst->scalar[REF_NB].i32,
+                 queries = (size_t)inst->scalar[QUERY_NB].i32;
     const size_t dim = (size_t)inst->scalar[DIM].i32;
     const float *ref = ae_in_f32(inst, REF), *query = ae_in_f32(inst, QUERY);
     double *centre = calloc(dim, sizeof *centre);
@@ -44,12 +47,12 @@ static bool expanded(bool centred, int bits, const struct ae_instance *inst, str
     return true;
 }
 
-#define TRAP(name, result)                                                                                   \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right,                       \
-                     struct ae_expected *answer)                                                            \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return result;                                                                                       \
+#define TRAP(name, result)                                                                         \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return result;                                                                             \
     }
 
 TRAP(plain_expansion, expanded(false, 53, inst, answer))
@@ -61,7 +64,8 @@ enum layout { POINT_MAJOR, SHORT_DIM, REF_FOR_QUERY };
 
 static bool direct(enum layout layout, const struct ae_instance *inst, struct ae_expected *answer)
 {
-    const size_t refs = (size_t)inst->scalar[REF_NB].i32, queries = (size_t)inst->scalar[QUERY_NB].i32;
+    const size_t refs = (size_t)inst->scalar[REF_NB].i32,
+                 queries = (size_t)inst->scalar[QUERY_NB].i32;
     const size_t dim = (size_t)inst->scalar[DIM].i32;
     const float *ref = ae_in_f32(inst, REF), *query = ae_in_f32(inst, QUERY);
     for (size_t r = 0; r < refs; r++)
@@ -83,9 +87,11 @@ TRAP(point_major, direct(POINT_MAJOR, inst, answer))
 TRAP(short_dim, direct(SHORT_DIM, inst, answer))
 TRAP(ref_for_query, direct(REF_FOR_QUERY, inst, answer))
 
-static bool transposed(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool transposed(const struct ae_instance *inst, const struct ae_expected *right,
+                       struct ae_expected *answer)
 {
-    const size_t refs = (size_t)inst->scalar[REF_NB].i32, queries = (size_t)inst->scalar[QUERY_NB].i32;
+    const size_t refs = (size_t)inst->scalar[REF_NB].i32,
+                 queries = (size_t)inst->scalar[QUERY_NB].i32;
     const float *from = right->out[DIST].data;
     for (size_t r = 0; r < refs; r++)
         for (size_t q = 0; q < queries; q++)
@@ -93,7 +99,8 @@ static bool transposed(const struct ae_instance *inst, const struct ae_expected 
     return true;
 }
 
-static bool rooted(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool rooted(const struct ae_instance *inst, const struct ae_expected *right,
+                   struct ae_expected *answer)
 {
     const float *from = right->out[DIST].data;
     for (size_t i = 0; i < inst->array[DIST].count; i++)
@@ -101,7 +108,8 @@ static bool rooted(const struct ae_instance *inst, const struct ae_expected *rig
     return true;
 }
 
-static bool lost_columns(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool lost_columns(const struct ae_instance *inst, const struct ae_expected *right,
+                         struct ae_expected *answer)
 {
     (void)right;
     const size_t queries = (size_t)inst->scalar[QUERY_NB].i32;
