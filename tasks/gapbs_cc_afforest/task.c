@@ -41,7 +41,7 @@ struct block {
 
 struct plan {
     struct block *blocks;
-    int32_t count, capacity;
+    int32_t count;
     int64_t cluster_vertices; /* of all clusters */
     int64_t other_edges;      /* of paths, stars and bridges */
 };
@@ -117,18 +117,17 @@ struct graph {
     int32_t n;
     int32_t *order;  /* vertices block by block; ascending inside a block but for paths */
     int32_t *start;  /* of each block in order */
-    int32_t *source; /* of each vertex: where its row starts in rows */
-    int32_t *degree;
-    int32_t *rows; /* in the order of `order` */
-    size_t row_count, row_capacity;
+    int32_t *degree; /* of each vertex inside its block */
+    uint64_t *bits;  /* rows of the matrices of all clusters, one behind the other */
+    size_t bits_used;
     struct bridge *bridges; /* both directions */
     size_t bridge_count;
 };
 
-/* Gives the blocks random vertices, in ascending order inside each of them. */
-static void deal_vertices(struct graph *g, const struct plan *plan, struct ae_rng *rng)
+/* Gives the blocks random vertices, in ascending order inside each of them. block_of is scratch. */
+static void deal_vertices(struct graph *g, const struct plan *plan, int32_t *block_of,
+                          struct ae_rng *rng)
 {
-    int32_t *block_of = g->source; /* free until rows are made */
     int32_t v = 0;
     for (int32_t b = 0; b < plan->count; b++) {
         g->start[b] = v;
@@ -149,44 +148,9 @@ static void deal_vertices(struct graph *g, const struct plan *plan, struct ae_rn
     g->start[0] = 0;
 }
 
-static void begin_row(struct graph *g, int32_t v)
+static int32_t words_of(int32_t size)
 {
-    g->source[v] = (int32_t)g->row_count;
-}
-
-static void end_row(struct graph *g, int32_t v)
-{
-    g->degree[v] = (int32_t)g->row_count - g->source[v];
-}
-
-static void make_path(struct graph *g, int32_t *ids, int32_t size, struct ae_rng *rng)
-{
-    ae_rng_shuffle_i32(rng, ids, (size_t)size);
-    for (int32_t i = 0; i < size; i++) {
-        const int32_t before = i > 0 ? ids[i - 1] : -1, after = i < size - 1 ? ids[i + 1] : -1;
-        begin_row(g, ids[i]);
-        if (before >= 0 && (after < 0 || before < after))
-            g->rows[g->row_count++] = before;
-        if (after >= 0)
-            g->rows[g->row_count++] = after;
-        if (before >= 0 && after >= 0 && before > after)
-            g->rows[g->row_count++] = before;
-        end_row(g, ids[i]);
-    }
-}
-
-static void make_star(struct graph *g, const int32_t *ids, int32_t size, struct ae_rng *rng)
-{
-    const int32_t hub = ids[ae_rng_below(rng, (uint32_t)size)];
-    for (int32_t i = 0; i < size; i++) {
-        begin_row(g, ids[i]);
-        for (int32_t j = 0; ids[i] == hub && j < size; j++)
-            if (ids[j] != hub)
-                g->rows[g->row_count++] = ids[j];
-        if (ids[i] != hub)
-            g->rows[g->row_count++] = hub;
-        end_row(g, ids[i]);
-    }
+    return (size + 63) / 64;
 }
 
 static void set_edge(uint64_t matrix[][WORDS], uint32_t a, uint32_t b)
@@ -197,8 +161,7 @@ static void set_edge(uint64_t matrix[][WORDS], uint32_t a, uint32_t b)
 
 /* Every vertex in random order hangs on a uniform earlier one; then edges between a uniform vertex
  * and one of skewed popularity, until there are about `edges` different ones. Returns how many
- * there are.
- */
+ * there are. Appends the matrix to g->bits. */
 static int64_t make_cluster(struct graph *g, const int32_t *ids, int32_t size, int64_t edges,
                             bool loops, struct ae_rng *rng)
 {
@@ -213,7 +176,7 @@ static int64_t make_cluster(struct graph *g, const int32_t *ids, int32_t size, i
     for (int32_t i = 1; i < size; i++)
         set_edge(matrix, role[i], role[ae_rng_below(rng, (uint32_t)i)]);
     int64_t made = size - 1;
-    for (int pass = 0; pass < 3 && made < edges; pass++) {
+    for (int pass = 0; pass < 3 && (made < edges || pass == 0); pass++) {
         for (int64_t draws = edges - made; draws > 0; draws--) {
             const uint64_t draw = ae_rng_u64(rng);
             const double u = (double)(uint32_t)draw * 0x1p-32;
@@ -223,19 +186,21 @@ static int64_t make_cluster(struct graph *g, const int32_t *ids, int32_t size, i
         made = 0; /* repeated edges and loops leave no trace */
         for (int32_t i = 0; i < size; i++) {
             matrix[i][i / 64] &= ~(UINT64_C(1) << i % 64);
-            for (int32_t w = 0; w < WORDS; w++)
-                made += __builtin_popcountll(matrix[i][w]);
+            int32_t degree = 0;
+            for (int32_t w = 0; w < words_of(size); w++)
+                degree += __builtin_popcountll(matrix[i][w]);
+            g->degree[ids[i]] = degree;
+            made += degree;
         }
         made /= 2;
     }
     for (int32_t i = 0; i < size; i++) {
-        begin_row(g, ids[i]);
-        for (int32_t w = 0; w < (size + 63) / 64; w++)
-            for (uint64_t bits = matrix[i][w]; bits; bits &= bits - 1)
-                g->rows[g->row_count++] = ids[w * 64 + __builtin_ctzll(bits)];
-        if (loops && ae_rng_chance(rng, 0.02))
-            g->rows[g->row_count++] = ids[i];
-        end_row(g, ids[i]);
+        if (loops && ae_rng_chance(rng, 0.02)) {
+            matrix[i][i / 64] |= UINT64_C(1) << i % 64;
+            g->degree[ids[i]]++;
+        }
+        memcpy(g->bits + g->bits_used, matrix[i], (size_t)words_of(size) * sizeof *g->bits);
+        g->bits_used += (size_t)words_of(size);
     }
     return made;
 }
@@ -246,14 +211,7 @@ static void add_bridge(struct graph *g, int32_t u, int32_t v)
     g->bridges[g->bridge_count++] = (struct bridge){v, u};
 }
 
-static int by_ends(const void *a, const void *b)
-{
-    const struct bridge *x = a, *y = b;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    return (x->to > y->to) - (x->to < y->to);
-}
-
+/* Draws everything and finds all degrees. */
 static void make_blocks(struct graph *g, const struct plan *plan, int64_t edges, bool loops,
                         struct ae_rng *rng)
 {
@@ -261,74 +219,105 @@ static void make_blocks(struct graph *g, const struct plan *plan, int64_t edges,
     for (int32_t b = 0; b < plan->count; b++) {
         int32_t *ids = g->order + g->start[b];
         const int32_t size = plan->blocks[b].size;
-        switch (plan->blocks[b].kind) {
-        case SINGLE:
-            begin_row(g, ids[0]);
-            end_row(g, ids[0]);
-            break;
-        case PATH:
-            make_path(g, ids, size, rng);
-            break;
-        case STAR:
-            make_star(g, ids, size, rng);
-            break;
-        case CLUSTER: {
+        const enum kind kind = plan->blocks[b].kind;
+        if (kind == CLUSTER) {
             const int64_t most = (int64_t)size * (size - 1) / 5; /* of size*(size-1)/2 */
             int64_t share = edges_left * size / vertices_left;
             share = share > most ? most : share;
             share = share < size - 1 ? size - 1 : share;
             edges_left -= make_cluster(g, ids, size, share, loops, rng);
             vertices_left -= size;
+            continue;
         }
-        }
+        if (kind == PATH)
+            ae_rng_shuffle_i32(rng, ids, (size_t)size);
+        for (int32_t i = 0; i < size; i++)
+            g->degree[ids[i]] = kind == PATH ? (i > 0) + (i < size - 1) : kind == STAR;
+        if (kind == STAR) /* the hub */
+            g->degree[ids[ae_rng_below(rng, (uint32_t)size)]] = size - 1;
     }
     for (int32_t b = 0; b < plan->count; b++) {
         const int32_t head = plan->blocks[b].head;
         if (head == b)
             continue;
+        const uint32_t size = (uint32_t)plan->blocks[b].size;
         const int32_t other = head + (int32_t)ae_rng_below(rng, (uint32_t)(b - head));
-        const int32_t u =
-            g->order[g->start[b] + (int32_t)ae_rng_below(rng, (uint32_t)plan->blocks[b].size)];
-        const int32_t v = g->order[g->start[other] +
-                                   (int32_t)ae_rng_below(rng, (uint32_t)plan->blocks[other].size)];
+        const uint32_t other_size = (uint32_t)plan->blocks[other].size;
+        const int32_t u = g->order[g->start[b] + (int32_t)ae_rng_below(rng, size)];
+        const int32_t v = g->order[g->start[other] + (int32_t)ae_rng_below(rng, other_size)];
         add_bridge(g, u, v);
         if (loops) /* here also parallel edges */
             add_bridge(g, u, v);
     }
-    qsort(g->bridges, g->bridge_count, sizeof *g->bridges, by_ends);
 }
 
-/* Rows in the order of vertices, bridges merged in. */
-static int store(struct ae_instance *inst, const struct graph *g, struct ae_rng *rng,
-                 struct ae_error *err)
+/* Writes the rows of one block, ascending. bits: its matrix, if it is a cluster. */
+static void write_block(const struct graph *g, enum kind kind, const int32_t *ids, int32_t size,
+                        const uint64_t *bits, const int32_t *row_ptr, int32_t *col_idx)
+{
+    int32_t hub = 0;
+    for (int32_t i = 0; kind == STAR && i < size; i++)
+        hub = g->degree[ids[i]] == size - 1 ? i : hub;
+    for (int32_t i = 0; i < size; i++) {
+        int32_t *out = col_idx + row_ptr[ids[i]];
+        if (kind == CLUSTER) {
+            for (int32_t w = 0; w < words_of(size); w++)
+                for (uint64_t left = *bits++; left; left &= left - 1)
+                    *out++ = ids[w * 64 + __builtin_ctzll(left)];
+        } else if (kind == STAR) {
+            for (int32_t j = 0; i == hub && j < size; j++)
+                if (j != hub)
+                    *out++ = ids[j];
+            if (i != hub)
+                *out = ids[hub];
+        } else if (kind == PATH) {
+            const int32_t before = i > 0 ? ids[i - 1] : -1, after = i < size - 1 ? ids[i + 1] : -1;
+            if (before >= 0 && (after < 0 || before < after))
+                *out++ = before;
+            if (after >= 0)
+                *out++ = after;
+            if (before >= 0 && after >= 0 && before > after)
+                *out++ = before;
+        }
+    }
+}
+
+static int store(struct ae_instance *inst, const struct graph *g, const struct plan *plan,
+                 struct ae_rng *rng, struct ae_error *err)
 {
     int32_t *row_ptr = ae_new_array(inst, ROW_PTR, (size_t)g->n + 1, err);
-    int32_t *col_idx = ae_new_array(inst, COL_IDX, g->row_count + g->bridge_count, err);
-    if (!row_ptr || !col_idx)
+    if (!row_ptr)
         return AE_E_NOMEM;
-    const struct bridge *bridge = g->bridges, *end = g->bridges + g->bridge_count;
-    int32_t at = 0;
-    for (int32_t v = 0; v < g->n; v++) {
-        row_ptr[v] = at;
-        const int32_t *row = g->rows + g->source[v], *row_end = row + g->degree[v];
-        if (v + 16 < g->n)
-            __builtin_prefetch(g->rows + g->source[v + 16]);
-        for (; bridge < end && bridge->from == v; bridge++) {
-            while (row < row_end && *row < bridge->to)
-                col_idx[at++] = *row++;
-            col_idx[at++] = bridge->to;
-        }
-        memcpy(col_idx + at, row, (size_t)(row_end - row) * sizeof *row);
-        at += (int32_t)(row_end - row);
-        for (int32_t i = at - 1; inst->family == SHUFFLED && i > row_ptr[v]; i--) {
-            const int32_t k =
-                row_ptr[v] + (int32_t)ae_rng_below(rng, (uint32_t)(i - row_ptr[v] + 1));
+    memset(row_ptr, 0, ((size_t)g->n + 1) * sizeof *row_ptr);
+    for (size_t k = 0; k < g->bridge_count; k++)
+        row_ptr[g->bridges[k].from + 1]++;
+    for (int32_t v = 0; v < g->n; v++)
+        row_ptr[v + 1] += row_ptr[v] + g->degree[v];
+    int32_t *col_idx = ae_new_array(inst, COL_IDX, (size_t)row_ptr[g->n], err);
+    if (!col_idx)
+        return AE_E_NOMEM;
+    const uint64_t *bits = g->bits;
+    for (int32_t b = 0; b < plan->count; b++) {
+        const struct block *block = &plan->blocks[b];
+        write_block(g, block->kind, g->order + g->start[b], block->size, bits, row_ptr, col_idx);
+        if (block->kind == CLUSTER)
+            bits += (size_t)block->size * (size_t)words_of(block->size);
+    }
+    for (size_t k = 0; k < g->bridge_count; k++) { /* each into its place in the row */
+        const struct bridge *bridge = &g->bridges[k];
+        int32_t *row = col_idx + row_ptr[bridge->from], i = g->degree[bridge->from]++;
+        for (; i > 0 && row[i - 1] > bridge->to; i--)
+            row[i] = row[i - 1];
+        row[i] = bridge->to;
+    }
+    for (int32_t v = 0; inst->family == SHUFFLED && v < g->n; v++)
+        for (int32_t i = row_ptr[v + 1] - 1; i > row_ptr[v]; i--) {
+            const uint32_t count = (uint32_t)(i - row_ptr[v] + 1);
+            const int32_t k = row_ptr[v] + (int32_t)ae_rng_below(rng, count);
             const int32_t kept = col_idx[i];
             col_idx[i] = col_idx[k];
             col_idx[k] = kept;
         }
-    }
-    row_ptr[g->n] = at;
     ae_set_i32(inst, N, g->n);
     return AE_OK;
 }
@@ -338,29 +327,32 @@ static int generate_graph(struct ae_instance *inst, struct ae_rng *rng, struct p
 {
     const int32_t n = (int32_t)inst->param[P_N];
     const int64_t edges = inst->family == CHAINS ? plan->other_edges : inst->param[P_M] / 2;
-    struct graph g = {.n = n,
-                      .row_capacity = 2 * (size_t)edges + (size_t)n / 4 + 2 * (size_t)plan->count};
-    struct ae_array rows = {0};
+    struct graph g = {.n = n};
+    size_t words = 1;
+    for (int32_t b = 0; b < plan->count; b++)
+        if (plan->blocks[b].kind == CLUSTER)
+            words += (size_t)plan->blocks[b].size * (size_t)words_of(plan->blocks[b].size);
+    struct ae_array bits = {0};
+    int32_t *scratch = malloc((size_t)n * sizeof *scratch);
     g.order = malloc((size_t)n * sizeof *g.order);
-    g.source = malloc((size_t)n * sizeof *g.source);
     g.degree = malloc((size_t)n * sizeof *g.degree);
     g.start = malloc(((size_t)plan->count + 1) * sizeof *g.start);
     g.bridges = malloc(((size_t)plan->count * 4 + 1) * sizeof *g.bridges);
-    int rc = ae_array_alloc(&rows, AE_I32, g.row_capacity, err);
-    g.rows = rows.data;
-    if (rc == AE_OK && (!g.order || !g.source || !g.degree || !g.start || !g.bridges))
+    int rc = ae_array_alloc(&bits, AE_U64, words, err);
+    g.bits = bits.data;
+    if (rc == AE_OK && (!scratch || !g.order || !g.degree || !g.start || !g.bridges))
         rc = ae_error_set(err, AE_E_NOMEM, "no memory for a graph of %d vertices", n);
     if (rc == AE_OK) {
-        deal_vertices(&g, plan, rng);
+        deal_vertices(&g, plan, scratch, rng);
         make_blocks(&g, plan, edges, inst->family == SHUFFLED, rng);
-        rc = store(inst, &g, rng, err);
+        rc = store(inst, &g, plan, rng, err);
     }
+    free(scratch);
     free(g.order);
-    free(g.source);
     free(g.degree);
     free(g.start);
     free(g.bridges);
-    ae_array_release(&rows);
+    ae_array_release(&bits);
     return rc;
 }
 
@@ -397,7 +389,7 @@ static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_erro
     if (inst->family == TINY)
         return generate_tiny(inst, rng, err);
     const int32_t n = (int32_t)inst->param[P_N];
-    struct plan plan = {.capacity = n};
+    struct plan plan = {0};
     plan.blocks = malloc((size_t)n * sizeof *plan.blocks);
     if (!plan.blocks)
         return ae_error_set(err, AE_E_NOMEM, "no memory for a graph of %d vertices", n);
