@@ -49,6 +49,7 @@ void solution_compute(int n, int max_iters, const int *in_row_ptr, const int *in
                       const int *out_degree, float *scores_out)
 {
     const float base = 0.15f / (float)n;
+    const int limit = max_iters > 0 ? 1000 : 0; /* max_iters counts sweeps in vertex order */
     unsigned *contribution = malloc((size_t)n * sizeof *contribution);
     float *share = malloc((size_t)n * sizeof *share); /* 1/out_degree */
     float *before = malloc((size_t)n * sizeof *before);
@@ -62,8 +63,8 @@ void solution_compute(int n, int max_iters, const int *in_row_ptr, const int *in
                 scores_out[u] = 1.0f / (float)n;
                 store(&contribution[u], scores_out[u] * share[u]);
             }
-            double last = 0;
-            for (int done = 0; done < max_iters; done++) {
+            double last = 0, last_ratio = 0, before_jump = INFINITY;
+            for (int done = 0; done < limit; done++) {
 #pragma omp single
                 change = 0;
 #pragma omp for schedule(dynamic, 1) reduction(+ : change)
@@ -75,10 +76,13 @@ void solution_compute(int n, int max_iters, const int *in_row_ptr, const int *in
                 const double now = change, ratio = now / last;
                 if (now < 1e-4)
                     break;
+                const int steady = ratio < 0.95 && fabs(ratio - last_ratio) < 0.1;
                 last = now;
+                last_ratio = ratio;
                 /* Changes that shrink by a steady ratio make a geometric series; jump to its sum
-                 * now and then. */
-                if (done % PERIOD == PERIOD - 1 && ratio < 0.95) {
+                 * now and then, as long as the jumps help. */
+                if (done % PERIOD == PERIOD - 1 && steady && now < 0.5 * before_jump) {
+                    before_jump = now;
                     const float jump = (float)(ratio / (1 - ratio));
 #pragma omp for schedule(static)
                     for (int u = 0; u < n; u++) {

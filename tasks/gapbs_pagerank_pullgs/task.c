@@ -120,7 +120,8 @@ static size_t draw_web(struct ae_instance *inst, struct ae_rng *rng, struct edge
     for (int32_t u = 0; u < n; u++) {
         if (ae_rng_chance(rng, without))
             continue;
-        int32_t degree = (int32_t)(draw_zipf(rng, cumulative) * scale + ae_rng_unit(rng));
+        const double scaled = draw_zipf(rng, cumulative) * scale;
+        int32_t degree = (int32_t)(scaled + ae_rng_unit(rng));
         degree = degree < 1 ? 1 : degree;
         for (int32_t i = 0; i < degree && count < capacity; i++) {
             int32_t v = vertex_of_rank[draw_rank(rng, n, low, high)];
