@@ -151,9 +151,11 @@ static void draw_edges(const struct ae_instance *inst, struct ae_rng *rng, struc
     const int32_t connected = n - n / 100; /* the others stay isolated */
     ae_rng_permutation(rng, ids, (size_t)n);
     if (inst->family == TINY) {
-        for (int64_t wanted = ae_rng_range(rng, 0, 12); wanted > 0; wanted--)
-            add_edge(edges, (int32_t)ae_rng_below(rng, (uint32_t)n),
-                     (int32_t)ae_rng_below(rng, (uint32_t)n));
+        for (int64_t wanted = ae_rng_range(rng, 0, 12); wanted > 0; wanted--) {
+            const int32_t u = (int32_t)ae_rng_below(rng, (uint32_t)n);
+            const int32_t v = (int32_t)ae_rng_below(rng, (uint32_t)n);
+            add_edge(edges, u, v);
+        }
         return;
     }
     if (inst->family == CLIQUE) {
