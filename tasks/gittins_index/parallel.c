@@ -1,8 +1,9 @@
-/* The loops turned inside out: for a fixed payment one backward sweep over the whole triangle values every state, so
- * LANES payments are swept side by side in a vector, and the states whose sign changes between two neighbouring
- * payments are bracketed there. The advantage is convex, falling and piecewise linear in the payment: the tangents at
- * both ends of the bracket bound its root from below, the chord from above, and where one kink lies between the
- * tangents meet the root exactly. The few states whose bounds stay apart are bisected inside their bracket. */
+/* The loops turned inside out: for a fixed payment one backward sweep over the whole triangle
+ * values every state, so LANES payments are swept side by side in a vector, and the states whose
+ * sign changes between two neighbouring payments are bracketed there. The advantage is convex,
+ * falling and piecewise linear in the payment: the tangents at both ends of the bracket bound its
+ * root from below, the chord from above, and where one kink lies between the tangents meet the root
+ * exactly. The few states whose bounds stay apart are bisected inside their bracket. */
 #include <stdlib.h>
 
 #define LANES    32
@@ -32,8 +33,8 @@ static float advantage(int N, int k, int a, float payment, float gamma, float *v
 }
 
 /* The root between two payments `step` apart, from the advantages and slopes at them. */
-static float root_between(int N, int k, int a, float left, float step, const float *w, const float *slope, float gamma,
-                          float *scratch)
+static float root_between(int N, int k, int a, float left, float step, const float *w,
+                          const float *slope, float gamma, float *scratch)
 {
     const float chord = left + step * w[0] / (w[0] - w[1]);
     const float from_left = left - w[0] / slope[0], from_right = left + step - w[1] / slope[1];
@@ -53,9 +54,10 @@ static float root_between(int N, int k, int a, float left, float step, const flo
     return (lo + hi) * 0.5f;
 }
 
-/* Payments first*step, (first+1)*step, ... of LANES lanes; brackets between neighbouring lanes are settled. */
-static void sweep(int N, float gamma, int first, float step, float (*value)[LANES], float (*slope)[LANES],
-                  float *scratch, float *V_out)
+/* Payments first*step, (first+1)*step, ... of LANES lanes; brackets between neighbouring lanes are
+ * settled. */
+static void sweep(int N, float gamma, int first, float step, float (*value)[LANES],
+                  float (*slope)[LANES], float *scratch, float *V_out)
 {
     float payment[LANES];
     for (int g = 0; g < LANES; g++)
@@ -79,7 +81,9 @@ static void sweep(int N, float gamma, int first, float step, float (*value)[LANE
             }
             if (positive == 0 || positive == LANES || k == N - 1)
                 continue;
-            const int g = positive - 1; /* falling in the payment: the first `positive` lanes are the positive ones */
+            const int g =
+                positive -
+                1; /* falling in the payment: the first `positive` lanes are the positive ones */
             if (w[g] > 0 && w[g + 1] <= 0)
                 V_out[layer_start(k) + (size_t)a] =
                     root_between(N, k, a, payment[g], step, w + g, d + g, gamma, scratch);

@@ -1,6 +1,7 @@
-/* Gittins indices of a Bernoulli arm by calibration: for every posterior state bisection finds the payment at which
- * going on is worth exactly nothing. Each trial payment is valued by backward induction over the states that can
- * follow, a triangle of which one layer is kept and overwritten in place. */
+/* Gittins indices of a Bernoulli arm by calibration: for every posterior state bisection finds the
+ * payment at which going on is worth exactly nothing. Each trial payment is valued by backward
+ * induction over the states that can follow, a triangle of which one layer is kept and overwritten
+ * in place. */
 #include <stdlib.h>
 
 /* Position of the first state (a = 0) of layer k. */
@@ -9,9 +10,11 @@ static size_t layer_start(int k)
     return (size_t)k * ((size_t)k + 1) / 2;
 }
 
-/* The advantage of playing on in state (a, k - a) over retiring, when every play costs `payment`. mean holds the
- * posterior means of all states; value has room for N - k floats: value[i] belongs to i more successes. */
-static float advantage(int N, int k, int a, float payment, float gamma, const float *mean, float *value)
+/* The advantage of playing on in state (a, k - a) over retiring, when every play costs `payment`.
+ * mean holds the posterior means of all states; value has room for N - k floats: value[i] belongs
+ * to i more successes. */
+static float advantage(int N, int k, int a, float payment, float gamma, const float *mean,
+                       float *value)
 {
     const float *row = mean + layer_start(N - 1) + a;
     for (int i = 0; i < N - k; i++) {

@@ -29,8 +29,8 @@ static void sweep(int layers, double gamma, double payment, double *w)
         }
 }
 
-/* All indices by interpolation between `grid` payments, or without it by the middle of the bracket; the first `count`
- * states of a triangle of `layers` layers. */
+/* All indices by interpolation between `grid` payments, or without it by the middle of the bracket;
+ * the first `count` states of a triangle of `layers` layers. */
 static void by_grid(int layers, double gamma, int grid, bool interpolate, float *out, size_t count)
 {
     const size_t states = state(layers, 0);
@@ -57,15 +57,18 @@ static double discount(const struct ae_instance *inst)
     return inst->scalar[A_X10000].i32 / 10000.0;
 }
 
-static bool halvings_14(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool halvings_14(const struct ae_instance *inst, const struct ae_expected *right,
+                        struct ae_expected *answer)
 {
     (void)right;
-    by_grid(inst->scalar[N].i32, discount(inst), 1 << 14, false, answer->out[V_OUT].data, answer->out[V_OUT].count);
+    by_grid(inst->scalar[N].i32, discount(inst), 1 << 14, false, answer->out[V_OUT].data,
+            answer->out[V_OUT].count);
     return true;
 }
 
 /* What 17 halvings leave of any root. */
-static bool halvings_17(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool halvings_17(const struct ae_instance *inst, const struct ae_expected *right,
+                        struct ae_expected *answer)
 {
     const float *from = right->out[V_OUT].data;
     float *out = answer->out[V_OUT].data;
@@ -75,17 +78,21 @@ static bool halvings_17(const struct ae_instance *inst, const struct ae_expected
     return true;
 }
 
-static bool grid_1024(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool grid_1024(const struct ae_instance *inst, const struct ae_expected *right,
+                      struct ae_expected *answer)
 {
     (void)right;
-    by_grid(inst->scalar[N].i32, discount(inst), 1024, true, answer->out[V_OUT].data, answer->out[V_OUT].count);
+    by_grid(inst->scalar[N].i32, discount(inst), 1024, true, answer->out[V_OUT].data,
+            answer->out[V_OUT].count);
     return true;
 }
 
-static bool grid_4096(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool grid_4096(const struct ae_instance *inst, const struct ae_expected *right,
+                      struct ae_expected *answer)
 {
     (void)right;
-    by_grid(inst->scalar[N].i32, discount(inst), 4096, true, answer->out[V_OUT].data, answer->out[V_OUT].count);
+    by_grid(inst->scalar[N].i32, discount(inst), 4096, true, answer->out[V_OUT].data,
+            answer->out[V_OUT].count);
     return true;
 }
 
@@ -105,7 +112,8 @@ static bool fixed_discount(const struct ae_instance *inst, const struct ae_expec
                            struct ae_expected *answer)
 {
     (void)right;
-    by_grid(inst->scalar[N].i32, 0.9, 1 << 13, true, answer->out[V_OUT].data, answer->out[V_OUT].count);
+    by_grid(inst->scalar[N].i32, 0.9, 1 << 13, true, answer->out[V_OUT].data,
+            answer->out[V_OUT].count);
     return true;
 }
 
@@ -119,7 +127,8 @@ static bool no_truncation(const struct ae_instance *inst, const struct ae_expect
     return true;
 }
 
-static bool mirrored(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool mirrored(const struct ae_instance *inst, const struct ae_expected *right,
+                     struct ae_expected *answer)
 {
     const float *from = right->out[V_OUT].data;
     float *out = answer->out[V_OUT].data;
