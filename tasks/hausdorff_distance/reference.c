@@ -1,5 +1,6 @@
-/* Directed Hausdorff distances between all ordered pairs of point sets: for each point of the source set the distance
- * to the nearest point of the target set, and of these the largest. The root is monotone, so it is taken once. */
+/* Directed Hausdorff distances between all ordered pairs of point sets: for each point of the
+ * source set the distance to the nearest point of the target set, and of these the largest. The
+ * root is monotone, so it is taken once. */
 #include <math.h>
 #include <stddef.h>
 
@@ -16,7 +17,8 @@ static float squared_distance_to_set(float x, float y, const float *points_xy, i
     return nearest;
 }
 
-void solution_compute(int num_points, int num_spaces, const float *points_xy, const int *space_offsets, float *results)
+void solution_compute(int num_points, int num_spaces, const float *points_xy,
+                      const int *space_offsets, float *results)
 {
     for (int b = 0; b < num_spaces; b++) {
         const int b_first = space_offsets[b];
@@ -26,8 +28,9 @@ void solution_compute(int num_points, int num_spaces, const float *points_xy, co
             const int a_end = a + 1 < num_spaces ? space_offsets[a + 1] : num_points;
             float farthest = 0;
             for (int p = a_first; p < a_end; p++) {
-                const float nearest = squared_distance_to_set(points_xy[2 * (size_t)p], points_xy[2 * (size_t)p + 1],
-                                                              points_xy, b_first, b_end);
+                const float nearest =
+                    squared_distance_to_set(points_xy[2 * (size_t)p], points_xy[2 * (size_t)p + 1],
+                                            points_xy, b_first, b_end);
                 if (nearest > farthest)
                     farthest = nearest;
             }

@@ -14,17 +14,23 @@ enum { F_WALKS, F_BLOBS, F_UNEVEN, F_LATTICE, F_FAR, F_TINY };
 #define VALUE_MAX 1e6 /* keeps squares far from overflow */
 
 static const struct ae_arg args[ARG_COUNT] = {
-    [NUM_POINTS] = {"num_points", AE_I32, AE_SCALAR, .meaning = "number of points of all sets together"},
+    [NUM_POINTS] = {"num_points", AE_I32, AE_SCALAR,
+                    .meaning = "number of points of all sets together"},
     [NUM_SPACES] = {"num_spaces", AE_I32, AE_SCALAR, .meaning = "number M of sets"},
-    [POINTS_XY] = {"points_xy", AE_F32, AE_IN, "2*num_points", .meaning = "x, y of each point, set after set"},
+    [POINTS_XY] = {"points_xy", AE_F32, AE_IN, "2*num_points",
+                   .meaning = "x, y of each point, set after set"},
     [SPACE_OFFSETS] = {"space_offsets", AE_I32, AE_IN, "num_spaces",
-                       .meaning = "index of each set's first point; the last set ends at num_points"},
-    [RESULTS] = {"results", AE_F32, AE_OUT, "num_spaces*num_spaces",
-                 .meaning = "directed distance from set a to set b at results[b*num_spaces + a]",
-                 .rule = {AE_CLOSE, .atol = 1e-6, .rtol = 2e-6,
-                          .reason = "float differences of the given coordinates err by 1.4e-7 relative; the expanded "
-                                    "square and any sample of the points lie outside. The absolute part is for the "
-                                    "diagonal"}},
+                       .meaning =
+                           "index of each set's first point; the last set ends at num_points"},
+    [RESULTS] =
+        {"results", AE_F32, AE_OUT, "num_spaces*num_spaces",
+         .meaning = "directed distance from set a to set b at results[b*num_spaces + a]",
+         .rule =
+             {AE_CLOSE, .atol = 1e-6, .rtol = 2e-6,
+              .reason =
+                  "float differences of the given coordinates err by 1.4e-7 relative; the expanded "
+                  "square and any sample of the points lie outside. The absolute part is for the "
+                  "diagonal"}},
 };
 
 /* A walk of n points across a common area: sets overlap, so that no bounding box decides. */
@@ -50,7 +56,8 @@ static void draw_blob(struct ae_rng *rng, int64_t n, float *xy)
     }
 }
 
-/* A jittered copy of the n points before xy: both directed distances are tiny beside the coordinates. */
+/* A jittered copy of the n points before xy: both directed distances are tiny beside the
+ * coordinates. */
 static void jitter(struct ae_rng *rng, int64_t n, float *xy)
 {
     const double deviation = ae_rng_chance(rng, 0.5) ? 1e-2 : 1e-3;
@@ -76,7 +83,8 @@ static void draw_subset(struct ae_rng *rng, int64_t n, int64_t m, float *xy)
 }
 
 /* Sizes of the sets; a quarter are as large as their predecessors, of which they will be copies. */
-static void draw_sizes(const struct ae_instance *inst, struct ae_rng *rng, int64_t spaces, int64_t *size)
+static void draw_sizes(const struct ae_instance *inst, struct ae_rng *rng, int64_t spaces,
+                       int64_t *size)
 {
     const int64_t mean = inst->param[P_MEAN], total = inst->param[P_SPACES] * mean;
     int64_t sum = 0;
@@ -86,14 +94,17 @@ static void draw_sizes(const struct ae_instance *inst, struct ae_rng *rng, int64
         else if (inst->family == F_BLOBS)
             size[s] = mean;
         else if (inst->family == F_UNEVEN)
-            size[s] = s == spaces / 2 ? total / 2 : ae_rng_chance(rng, 0.5) ? 1 : ae_rng_range(rng, 1, mean);
+            size[s] = s == spaces / 2           ? total / 2
+                      : ae_rng_chance(rng, 0.5) ? 1
+                                                : ae_rng_range(rng, 1, mean);
         else if (s % 4 == 3 && inst->family != F_LATTICE)
             size[s] = size[s - 1];
         else
             size[s] = ae_rng_range(rng, mean / 4, 2 * mean);
         sum += size[s];
     }
-    if (inst->family == F_WALKS || inst->family == F_FAR) /* together near the nominal number of points */
+    if (inst->family == F_WALKS ||
+        inst->family == F_FAR) /* together near the nominal number of points */
         for (int64_t s = 0; s < spaces; s++)
             size[s] = (size[s] * total + sum / 2) / sum;
 }
@@ -145,7 +156,8 @@ static int validate(const struct ae_instance *inst, struct ae_error *err)
 {
     const int32_t points = inst->scalar[NUM_POINTS].i32, spaces = inst->scalar[NUM_SPACES].i32;
     if (points < 1 || spaces < 1)
-        return ae_error_set(err, AE_E_INPUT, "%d points in %d sets; at least one of each is needed", points, spaces);
+        return ae_error_set(err, AE_E_INPUT, "%d points in %d sets; at least one of each is needed",
+                            points, spaces);
     if (inst->array[POINTS_XY].count != 2 * (size_t)points)
         return ae_error_set(err, AE_E_INPUT, "points_xy has %zu elements for %d points",
                             inst->array[POINTS_XY].count, points);
@@ -156,14 +168,17 @@ static int validate(const struct ae_instance *inst, struct ae_error *err)
     for (int32_t s = 0; s < spaces; s++) {
         const int32_t end = s + 1 < spaces ? offsets[s + 1] : points;
         if ((s == 0 && offsets[0] != 0) || offsets[s] >= end)
-            return ae_error_set(err, AE_E_INPUT, "set %d would reach from point %d to %d; offsets start at 0 and ascend",
-                                s, offsets[s], end);
+            return ae_error_set(
+                err, AE_E_INPUT,
+                "set %d would reach from point %d to %d; offsets start at 0 and ascend", s,
+                offsets[s], end);
     }
     for (size_t i = 0; i < inst->array[POINTS_XY].count; i++) {
         const double value = (double)ae_in_f32(inst, POINTS_XY)[i];
         if (!(fabs(value) <= VALUE_MAX)) /* NaN too */
-            return ae_error_set(err, AE_E_INPUT, "points_xy[%zu] is %g; at most %g in magnitude is allowed", i, value,
-                                VALUE_MAX);
+            return ae_error_set(err, AE_E_INPUT,
+                                "points_xy[%zu] is %g; at most %g in magnitude is allowed", i,
+                                value, VALUE_MAX);
     }
     return AE_OK;
 }
@@ -186,12 +201,21 @@ const struct ae_task ae_task_hausdorff_distance = {
     .params = {"num_spaces", "mean_size"},
     .sizes = {[AE_SMALL] = {{16, 64}},
               [AE_MEDIUM] = {{32, 256}},
-              [AE_LARGE] = {{128, 256}, true, "the published large has 64 sets: too little to time"}},
-    .families = {{"walks", "overlapping trajectories of uneven length, every fourth a jittered copy", AE_ALL_SIZES},
-                 {"blobs", "separate clusters of one size, as published", AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
-                 {"uneven", "one set with half of the points among sets of a single one", AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
-                 {"lattice", "integer points, many coincident; sets within sets: distance 0 one way", AE_AT(AE_SMALL)},
-                 {"far", "trajectories 28000 from the origin: expanded squares lose everything", AE_AT(AE_SMALL)},
+              [AE_LARGE] = {{128, 256},
+                            true,
+                            "the published large has 64 sets: too little to time"}},
+    .families = {{"walks",
+                  "overlapping trajectories of uneven length, every fourth a jittered copy",
+                  AE_ALL_SIZES},
+                 {"blobs", "separate clusters of one size, as published",
+                  AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
+                 {"uneven", "one set with half of the points among sets of a single one",
+                  AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
+                 {"lattice",
+                  "integer points, many coincident; sets within sets: distance 0 one way",
+                  AE_AT(AE_SMALL)},
+                 {"far", "trajectories 28000 from the origin: expanded squares lose everything",
+                  AE_AT(AE_SMALL)},
                  {"tiny", "one to five sets of one to four points", AE_AT(AE_SMALL)}},
     .published_atol = 1e-3,
     .published_rtol = 1e-4,

@@ -20,15 +20,18 @@ static int end_of(const struct ae_instance *inst, int set)
                                                   : inst->scalar[NUM_POINTS].i32;
 }
 
-static bool solve_with(struct fault fault, const struct ae_instance *inst, struct ae_expected *answer)
+static bool solve_with(struct fault fault, const struct ae_instance *inst,
+                       struct ae_expected *answer)
 {
     const int points = inst->scalar[NUM_POINTS].i32, spaces = inst->scalar[NUM_SPACES].i32;
     const float *xy = ae_in_f32(inst, POINTS_XY);
     const int *offsets = ae_in_i32(inst, SPACE_OFFSETS), size = points / spaces;
     for (int b = 0; b < spaces; b++)
         for (int a = 0; a < spaces; a++) {
-            const int a0 = fault.equal_sizes ? a * size : offsets[a], b0 = fault.equal_sizes ? b * size : offsets[b];
-            int a1 = fault.equal_sizes ? a0 + size : end_of(inst, a), b1 = fault.equal_sizes ? b0 + size : end_of(inst, b);
+            const int a0 = fault.equal_sizes ? a * size : offsets[a],
+                      b0 = fault.equal_sizes ? b * size : offsets[b];
+            int a1 = fault.equal_sizes ? a0 + size : end_of(inst, a),
+                b1 = fault.equal_sizes ? b0 + size : end_of(inst, b);
             if (fault.sources > 0)
                 a1 = a0 + (int)ceil(fault.sources * (a1 - a0));
             float farthest = 0;
@@ -40,7 +43,8 @@ static bool solve_with(struct fault fault, const struct ae_instance *inst, struc
                     const float qx = xy[2 * q], qy = xy[2 * q + 1], dx = qx - px, dy = qy - py;
                     float d = dx * dx + dy * dy;
                     if (fault.expanded)
-                        d = fmaxf(px * px + py * py + (qx * qx + qy * qy) - 2 * (px * qx + py * qy), 0);
+                        d = fmaxf(px * px + py * py + (qx * qx + qy * qy) - 2 * (px * qx + py * qy),
+                                  0);
                     nearest = d < nearest ? d : nearest;
                 }
                 farthest = nearest > farthest ? nearest : farthest;
@@ -54,12 +58,12 @@ static bool solve_with(struct fault fault, const struct ae_instance *inst, struc
     return true;
 }
 
-#define TRAP(name, ...)                                                                                      \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right,                       \
-                     struct ae_expected *answer)                                                            \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return solve_with((struct fault){__VA_ARGS__}, inst, answer);                                        \
+#define TRAP(name, ...)                                                                            \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return solve_with((struct fault){__VA_ARGS__}, inst, answer);                              \
     }
 
 TRAP(expanded, .expanded = true)
@@ -69,7 +73,8 @@ TRAP(equal_sizes, .equal_sizes = true)
 TRAP(mean, .mean = true)
 TRAP(no_last, .no_last = true)
 
-static bool transposed(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool transposed(const struct ae_instance *inst, const struct ae_expected *right,
+                       struct ae_expected *answer)
 {
     const int spaces = inst->scalar[NUM_SPACES].i32;
     const float *from = right->out[RESULTS].data;
@@ -79,7 +84,8 @@ static bool transposed(const struct ae_instance *inst, const struct ae_expected 
     return true;
 }
 
-static bool symmetric(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool symmetric(const struct ae_instance *inst, const struct ae_expected *right,
+                      struct ae_expected *answer)
 {
     const int spaces = inst->scalar[NUM_SPACES].i32;
     const float *from = right->out[RESULTS].data;
@@ -90,7 +96,8 @@ static bool symmetric(const struct ae_instance *inst, const struct ae_expected *
     return true;
 }
 
-static bool squared(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool squared(const struct ae_instance *inst, const struct ae_expected *right,
+                    struct ae_expected *answer)
 {
     const float *from = right->out[RESULTS].data;
     for (size_t i = 0; i < inst->array[RESULTS].count; i++)
