@@ -17,8 +17,9 @@ enum { BATCH, J, N, ACTIONS, H, TAU, LAMBDA0, A, B_PARAM, ALPHA0, BETA, U, LAMBD
 #define LAMBDA_LIMIT 0.0021 /* two action steps */
 #define REGRET       2e-6
 #define RECURSION    1e-5
-#define SAMPLES      ((int64_t)1 << 18) /* of the recursion in large answers; smaller ones are checked whole */
-#define DRAWS_MAX    40
+#define SAMPLES                                                                                    \
+    ((int64_t)1 << 18) /* of the recursion in large answers; smaller ones are checked whole */
+#define DRAWS_MAX 40
 
 static const struct ae_arg args[ARG_COUNT] = {
     [BATCH] = {"batch_size", AE_I32, AE_SCALAR, .meaning = "number of products B"},
@@ -29,25 +30,36 @@ static const struct ae_arg args[ARG_COUNT] = {
     [TAU] = {"tau", AE_F32, AE_SCALAR, .meaning = "time step", .published = "tau_x1e6"},
     [LAMBDA0] = {"lambda0", AE_F32, AE_SCALAR, .meaning = "smallest action, a purchase probability",
                  .published = "lambda0_x1e6"},
-    [A] = {"a", AE_F32, AE_SCALAR, .meaning = "demand curve: price = (a - lambda) / b_param", .published = "a_x1e6"},
-    [B_PARAM] = {"b_param", AE_F32, AE_SCALAR, .meaning = "demand curve: slope", .published = "b_param_x1e6"},
-    [ALPHA0] = {"alpha0", AE_F32, AE_IN, "batch_size", .meaning = "jump of the excitement at a sale"},
+    [A] = {"a", AE_F32, AE_SCALAR, .meaning = "demand curve: price = (a - lambda) / b_param",
+           .published = "a_x1e6"},
+    [B_PARAM] = {"b_param", AE_F32, AE_SCALAR, .meaning = "demand curve: slope",
+                 .published = "b_param_x1e6"},
+    [ALPHA0] = {"alpha0", AE_F32, AE_IN, "batch_size",
+                .meaning = "jump of the excitement at a sale"},
     [BETA] = {"beta", AE_F32, AE_IN, "batch_size", "1/time", "decay rate of the excitement"},
-    [U] = {"U", AE_F32, AE_OUT, "batch_size*J*N, time fastest", "currency", "value of each state at each time",
-           .rule = {AE_PROPERTY,
-                    .reason = "1e-4 + 5e-5*|value|: other orders of evaluation, fast-math and double use at most half "
-                              "of it in the worst corner, a tenth as a rule; and 1e-5*(1+|value|) against the "
-                              "recursion from the submitted values one step later, of which rounding uses little"}},
-    [LAMBDA] = {"Lambda", AE_F32, AE_OUT, "batch_size*J*N, time fastest", NULL, "action chosen",
-                .rule = {AE_PROPERTY,
-                         .reason = "within two action steps (0.0021) of the reference and, with the submitted values "
-                                   "one step later, at most 2e-6*(1+|value|) worse than the best action: where the "
-                                   "gain is flat, rounding moves the choice by one step"}},
+    [U] =
+        {"U", AE_F32, AE_OUT, "batch_size*J*N, time fastest", "currency",
+         "value of each state at each time",
+         .rule =
+             {AE_PROPERTY,
+              .reason =
+                  "1e-4 + 5e-5*|value|: other orders of evaluation, fast-math and double use "
+                  "at most half of it in the worst corner, a tenth as a rule; and "
+                  "1e-5*(1+|value|) against the recursion from the submitted values one step "
+                  "later, of which rounding uses little"}},
+    [LAMBDA] =
+        {"Lambda", AE_F32, AE_OUT, "batch_size*J*N, time fastest", NULL, "action chosen",
+         .rule =
+             {AE_PROPERTY,
+              .reason =
+                  "within two action steps (0.0021) of the reference and, with the submitted "
+                  "values one step later, at most 2e-6*(1+|value|) worse than the best action: "
+                  "where the gain is flat, rounding moves the choice by one step"}},
 };
 
 enum family { PRODUCTS, CLAMPS, FEW_POINTS, FEW_ACTIONS, TWO_TIMES, CORNER };
 
-/* --- the model ------------------------------------------------------------------------------------------- */
+/* --- the model ----------------------------------------------------------------------- */
 
 struct model {
     int points, times, actions;
@@ -56,9 +68,9 @@ struct model {
 
 static struct model model_of(const struct ae_instance *inst)
 {
-    return (struct model){inst->scalar[J].i32,    inst->scalar[N].i32,       inst->scalar[ACTIONS].i32,
-                          inst->scalar[H].f32,    inst->scalar[TAU].f32,     inst->scalar[LAMBDA0].f32,
-                          inst->scalar[A].f32,    inst->scalar[B_PARAM].f32};
+    return (struct model){inst->scalar[J].i32, inst->scalar[N].i32,      inst->scalar[ACTIONS].i32,
+                          inst->scalar[H].f32, inst->scalar[TAU].f32,    inst->scalar[LAMBDA0].f32,
+                          inst->scalar[A].f32, inst->scalar[B_PARAM].f32};
 }
 
 static float value_at(const float *u, size_t stride, int points, float g)
@@ -80,12 +92,14 @@ struct choice {
     int action;
 };
 
-/* The best action of state i (1..points), given the values u[0], u[stride], ... one step later: the gain is a parabola
- * in the action, so the best one is among those around its top. */
-static struct choice choose(const struct model *m, float alpha0, float beta, int i, const float *u, size_t stride)
+/* The best action of state i (1..points), given the values u[0], u[stride], ... one step later: the
+ * gain is a parabola in the action, so the best one is among those around its top. */
+static struct choice choose(const struct model *m, float alpha0, float beta, int i, const float *u,
+                            size_t stride)
 {
     const float decay = 1.0f - beta * m->tau, p = (float)i * decay, g = p + alpha0 / m->h * decay;
-    struct choice c = {value_at(u, stride, m->points, p), value_at(u, stride, m->points, g), -1e30f, 0};
+    struct choice c = {value_at(u, stride, m->points, p), value_at(u, stride, m->points, g), -1e30f,
+                       0};
     const float top = ((m->a + m->b * (c.sold - c.kept)) * 0.5f - m->lambda0) * 1000.0f;
     int first = !(top > 0) ? 0 : top >= (float)m->actions ? m->actions - 1 : (int)top;
     first = first > 0 ? first - 1 : 0;
@@ -105,10 +119,10 @@ static float value_of(const struct model *m, int i, const struct choice *c)
     return c->kept + (((x + 0.001f * x * x) + 1.0f) * m->tau) * c->gain;
 }
 
-/* Counts clamped and interior choices of one product, and stores values and choices where values is not NULL.
- * work: 2*points floats. */
-static void solve(const struct model *m, float alpha0, float beta, float *work, float *values, float *choices,
-                  int64_t *ret_clamped, int64_t *ret_inner)
+/* Counts clamped and interior choices of one product, and stores values and choices where values is
+ * not NULL. work: 2*points floats. */
+static void solve(const struct model *m, float alpha0, float beta, float *work, float *values,
+                  float *choices, int64_t *ret_clamped, int64_t *ret_inner)
 {
     float *later = work, *now = work + m->points;
     for (int n = m->times - 1; n >= 0; n--) {
@@ -132,7 +146,7 @@ static void solve(const struct model *m, float alpha0, float beta, float *work, 
     }
 }
 
-/* --- instances ------------------------------------------------------------------------------------------- */
+/* --- instances ----------------------------------------------------------------------- */
 
 /* Multiples of 1e-6, as the published format can hold. */
 static float micro(double value)
@@ -140,7 +154,8 @@ static float micro(double value)
     return (float)floor(value * 1e6 + 0.5) / 1e6f;
 }
 
-/* The scheme is explicit: it is stable, and rounding stays small, while no step sells more than one unit on average. */
+/* The scheme is explicit: it is stable, and rounding stays small, while no step sells more than one
+ * unit on average. */
 static bool is_stable(const struct model *m)
 {
     const double x = m->points * (double)m->h, most = (double)m->lambda0 + 0.001 * (m->actions - 1);
@@ -148,8 +163,8 @@ static bool is_stable(const struct model *m)
 }
 
 /* Does the policy of the draw both reach the ends of its range and stay inside it? */
-static bool has_variety(const struct model *nominal, const float *alpha0, const float *beta, int batch, bool whole,
-                        float *scratch)
+static bool has_variety(const struct model *nominal, const float *alpha0, const float *beta,
+                        int batch, bool whole, float *scratch)
 {
     struct model m = *nominal;
     if (!whole) {
@@ -162,11 +177,13 @@ static bool has_variety(const struct model *nominal, const float *alpha0, const 
     return inner * 10 >= clamped + inner && clamped * 100 >= clamped + inner;
 }
 
-static void draw_product(struct ae_rng *rng, const struct model *m, bool corner, float *alpha0, float *beta)
+static void draw_product(struct ae_rng *rng, const struct model *m, bool corner, float *alpha0,
+                         float *beta)
 {
     double growth;
     do { /* mild growth only: float stays accurate while values are below some hundreds */
-        *alpha0 = (float)(corner ? ae_rng_uniform(rng, 0.25, 0.30) : ae_rng_uniform(rng, 0.02, 0.30));
+        *alpha0 =
+            (float)(corner ? ae_rng_uniform(rng, 0.25, 0.30) : ae_rng_uniform(rng, 0.02, 0.30));
         *beta = (float)(corner ? ae_rng_uniform(rng, 0.09, 0.11) : ae_rng_uniform(rng, 0.09, 0.30));
         growth = (double)*alpha0 * 0.25 * (1 + 0.001 * m->points * (double)m->h) / (double)*beta;
     } while (growth > 0.95);
@@ -177,7 +194,9 @@ static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_erro
     const enum family family = (enum family)inst->family;
     int batch = (int)inst->param[P_BATCH];
     const int64_t points = inst->param[P_GRID], times = inst->param[P_TIMES];
-    struct model m = {.h = inst->size == AE_LARGE ? 0.005f : 0.01f, .tau = 0.1f, .actions = (int)inst->param[P_ACTIONS]};
+    struct model m = {.h = inst->size == AE_LARGE ? 0.005f : 0.01f,
+                      .tau = 0.1f,
+                      .actions = (int)inst->param[P_ACTIONS]};
     m.points = (int)(points + ae_rng_range(rng, -points / 33, points / 33));
     m.times = (int)(points * times / m.points); /* states stay the same */
     switch (family) {
@@ -203,7 +222,8 @@ static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_erro
     default:
         break;
     }
-    float *alpha0 = ae_new_array(inst, ALPHA0, (size_t)batch, err), *beta = ae_new_array(inst, BETA, (size_t)batch, err);
+    float *alpha0 = ae_new_array(inst, ALPHA0, (size_t)batch, err),
+          *beta = ae_new_array(inst, BETA, (size_t)batch, err);
     float *scratch = malloc(2 * (size_t)m.points * sizeof *scratch);
     if (!alpha0 || !beta || !scratch) {
         free(scratch);
@@ -212,19 +232,23 @@ static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_erro
     for (int draw = 0; draw < DRAWS_MAX; draw++) {
         m.a = micro(ae_rng_uniform(rng, 0.35, 0.42));
         m.b = micro(ae_rng_uniform(rng, 0.35, 0.45));
-        m.lambda0 = micro((double)m.a / 2 + (family == CLAMPS ? 0.005 : ae_rng_uniform(rng, -0.03, 0.01)));
+        m.lambda0 =
+            micro((double)m.a / 2 + (family == CLAMPS ? 0.005 : ae_rng_uniform(rng, -0.03, 0.01)));
         for (int b = 0; b < batch; b++)
             draw_product(rng, &m, family == CORNER, &alpha0[b], &beta[b]);
         if (family == FEW_POINTS) {
-            /* A sale may lead a few grids' widths outside at most: extrapolation amplifies rounding. */
+            /* A sale may lead a few grids' widths outside at most: extrapolation amplifies
+             * rounding. */
             float h = 0;
             for (int b = 0; b < batch; b++) {
-                const double cells = ae_rng_uniform(rng, 1, 6) * m.points * (double)(beta[b] * m.tau);
+                const double cells =
+                    ae_rng_uniform(rng, 1, 6) * m.points * (double)(beta[b] * m.tau);
                 h = fmaxf(h, (float)((double)alpha0[b] / cells));
             }
             m.h = h;
         }
-        if (is_stable(&m) && (family != PRODUCTS || has_variety(&m, alpha0, beta, batch, inst->size == AE_SMALL, scratch)))
+        if (is_stable(&m) && (family != PRODUCTS || has_variety(&m, alpha0, beta, batch,
+                                                                inst->size == AE_SMALL, scratch)))
             break;
     }
     free(scratch);
@@ -242,7 +266,8 @@ static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_erro
 
 static size_t state_count(const struct ae_instance *inst)
 {
-    return (size_t)inst->scalar[BATCH].i32 * (size_t)inst->scalar[J].i32 * (size_t)inst->scalar[N].i32;
+    return (size_t)inst->scalar[BATCH].i32 * (size_t)inst->scalar[J].i32 *
+           (size_t)inst->scalar[N].i32;
 }
 
 static void outputs(struct ae_instance *inst)
@@ -257,34 +282,41 @@ static int validate(const struct ae_instance *inst, struct ae_error *err)
     const struct model m = model_of(inst);
     if (batch < 1 || m.points < 2 || m.times < 2 || m.actions < 1)
         return ae_error_set(err, AE_E_INPUT,
-                            "%d products, %d grid points, %d times and %d actions; 1, 2, 2 and 1 are needed at least",
+                            "%d products, %d grid points, %d times and %d actions; 1, 2, 2 and "
+                            "1 are needed at least",
                             batch, m.points, m.times, m.actions);
     if (m.actions > ACTIONS_MAX || (int64_t)m.points * m.times > STATES_MAX / batch)
-        return ae_error_set(err, AE_E_INPUT, "more than %lld states or %d actions", (long long)STATES_MAX, ACTIONS_MAX);
+        return ae_error_set(err, AE_E_INPUT, "more than %lld states or %d actions",
+                            (long long)STATES_MAX, ACTIONS_MAX);
     for (int k = H; k <= B_PARAM; k++)
-        if (!isfinite(inst->scalar[k].f32) || (!(inst->scalar[k].f32 > 0) && k != LAMBDA0 && k != A))
-            return ae_error_set(err, AE_E_INPUT, "%s = %g", args[k].name, (double)inst->scalar[k].f32);
+        if (!isfinite(inst->scalar[k].f32) ||
+            (!(inst->scalar[k].f32 > 0) && k != LAMBDA0 && k != A))
+            return ae_error_set(err, AE_E_INPUT, "%s = %g", args[k].name,
+                                (double)inst->scalar[k].f32);
     for (int k = ALPHA0; k <= BETA; k++)
         if (inst->array[k].count != (size_t)batch)
-            return ae_error_set(err, AE_E_INPUT, "%s has %zu elements for %d products", args[k].name,
-                                inst->array[k].count, batch);
+            return ae_error_set(err, AE_E_INPUT, "%s has %zu elements for %d products",
+                                args[k].name, inst->array[k].count, batch);
     for (int32_t b = 0; b < batch; b++) {
-        const float jump = ae_in_f32(inst, ALPHA0)[b] / m.h, decay = 1.0f - ae_in_f32(inst, BETA)[b] * m.tau;
+        const float jump = ae_in_f32(inst, ALPHA0)[b] / m.h,
+                    decay = 1.0f - ae_in_f32(inst, BETA)[b] * m.tau;
         if (!isfinite(jump) || jump < 0)
-            return ae_error_set(err, AE_E_INPUT, "product %d has alpha0 = %g", b, (double)ae_in_f32(inst, ALPHA0)[b]);
+            return ae_error_set(err, AE_E_INPUT, "product %d has alpha0 = %g", b,
+                                (double)ae_in_f32(inst, ALPHA0)[b]);
         if (!(decay > 0) || !((float)m.points * decay < (float)m.points))
-            return ae_error_set(err, AE_E_INPUT, "product %d: beta*tau = %g does not lie between 0 and 1", b,
+            return ae_error_set(err, AE_E_INPUT,
+                                "product %d: beta*tau = %g does not lie between 0 and 1", b,
                                 (double)(ae_in_f32(inst, BETA)[b] * m.tau));
     }
     return AE_OK;
 }
 
-/* --- judging --------------------------------------------------------------------------------------------- */
+/* --- judging ------------------------------------------------------------------------- */
 
-/* One state at one time against the submitted values one step later. Returns 0 where both follow from them, 1 where
- * the value does not, 2 where the action does not. */
-static int follows(const struct model *m, float alpha0, float beta, int i, const float *values, const float *choices,
-                   int n)
+/* One state at one time against the submitted values one step later. Returns 0 where both follow
+ * from them, 1 where the value does not, 2 where the action does not. */
+static int follows(const struct model *m, float alpha0, float beta, int i, const float *values,
+                   const float *choices, int n)
 {
     const struct choice c = choose(m, alpha0, beta, i, values + n + 1, (size_t)m->times);
     const size_t at = (size_t)(i - 1) * (size_t)m->times + (size_t)n;
@@ -323,8 +355,8 @@ static void compare(const float *got, const float *right, size_t times, double a
     }
 }
 
-static bool check(const struct ae_instance *inst, const struct ae_expected *expected, const void *const got[],
-                  struct ae_judgement *j)
+static bool check(const struct ae_instance *inst, const struct ae_expected *expected,
+                  const void *const got[], struct ae_judgement *j)
 {
     const struct model m = model_of(inst);
     const float *values = got[U], *choices = got[LAMBDA];
@@ -341,28 +373,31 @@ static bool check(const struct ae_instance *inst, const struct ae_expected *expe
         const size_t k = (size_t)(tried == all ? s : (int64_t)ae_rng_below64(&rng, (uint64_t)all));
         const size_t b = k / (points * (times - 1)), rest = k % (points * (times - 1));
         const size_t first = b * points * times;
-        bad[follows(&m, ae_in_f32(inst, ALPHA0)[b], ae_in_f32(inst, BETA)[b], (int)(rest / (times - 1)) + 1,
-                    values + first, choices + first, (int)(rest % (times - 1)))]++;
+        bad[follows(&m, ae_in_f32(inst, ALPHA0)[b], ae_in_f32(inst, BETA)[b],
+                    (int)(rest / (times - 1)) + 1, values + first, choices + first,
+                    (int)(rest % (times - 1)))]++;
     }
     if (bad[1] || bad[2])
         snprintf(j->text, sizeof j->text,
-                 "against the submitted U one step later, %lld values and %lld actions of %lld do not follow; "
-                 "U: %zu of %zu wrong; Lambda: %zu of %zu wrong",
-                 (long long)bad[1], (long long)bad[2], (long long)tried, of_u->wrong, of_u->count, of_lambda->wrong,
-                 of_lambda->count);
+                 "against the submitted U one step later, %lld values and %lld actions of %lld "
+                 "do not follow; U: %zu of %zu wrong; Lambda: %zu of %zu wrong",
+                 (long long)bad[1], (long long)bad[2], (long long)tried, of_u->wrong, of_u->count,
+                 of_lambda->wrong, of_lambda->count);
     return of_u->wrong == 0 && of_lambda->wrong == 0 && !bad[1] && !bad[2];
 }
 
 static void work(const struct ae_instance *inst, struct ae_work *w)
 {
     const double steps = inst->scalar[N].i32 - 1;
-    w->operations = 40.0 * inst->scalar[BATCH].i32 * inst->scalar[J].i32 * steps; /* closed-form action */
+    w->operations =
+        40.0 * inst->scalar[BATCH].i32 * inst->scalar[J].i32 * steps; /* closed-form action */
     w->steps = steps;
 }
 
-/* --- published containers -------------------------------------------------------------------------------- */
+/* --- published containers ------------------------------------------------------------ */
 
-static int import(const struct ae_published *published, struct ae_instance *inst, struct ae_error *err)
+static int import(const struct ae_published *published, struct ae_instance *inst,
+                  struct ae_error *err)
 {
     int64_t value = 0;
     for (int k = BATCH; k <= B_PARAM; k++) {
@@ -371,31 +406,35 @@ static int import(const struct ae_published *published, struct ae_instance *inst
         if (rc != AE_OK)
             return rc;
         if (value < INT32_MIN || value > INT32_MAX)
-            return ae_error_set(err, AE_E_INPUT, "input.bin: parameter %s = %lld does not fit", name,
-                                (long long)value);
+            return ae_error_set(err, AE_E_INPUT, "input.bin: parameter %s = %lld does not fit",
+                                name, (long long)value);
         if (k <= ACTIONS)
             ae_set_i32(inst, k, value);
         else
             inst->scalar[k].f32 = (float)value / 1e6f;
     }
-    const int rc = ae_published_copy(published, "alpha0", inst, ALPHA0, inst->scalar[BATCH].i32, err);
-    return rc != AE_OK ? rc : ae_published_copy(published, "beta", inst, BETA, inst->scalar[BATCH].i32, err);
+    const int rc =
+        ae_published_copy(published, "alpha0", inst, ALPHA0, inst->scalar[BATCH].i32, err);
+    return rc != AE_OK
+               ? rc
+               : ae_published_copy(published, "beta", inst, BETA, inst->scalar[BATCH].i32, err);
 }
 
 /* The file holds U and then Lambda at the first time; the rest is computed. */
-static int import_expected(const struct ae_instance *inst, const char *text, struct ae_expected *expected,
-                           struct ae_error *err)
+static int import_expected(const struct ae_instance *inst, const char *text,
+                           struct ae_expected *expected, struct ae_error *err)
 {
     const struct model m = model_of(inst);
-    const size_t times = (size_t)m.times, rows = state_count(inst) / times, product = (size_t)m.points * times;
+    const size_t times = (size_t)m.times, rows = state_count(inst) / times,
+                 product = (size_t)m.points * times;
     float *scratch = malloc((2 * (size_t)m.points + rows) * sizeof *scratch);
     if (!scratch)
         return ae_error_set(err, AE_E_NOMEM, "no memory for %zu states", rows);
     int64_t clamped = 0, inner = 0;
     for (size_t b = 0; b < (size_t)inst->scalar[BATCH].i32; b++)
         solve(&m, ae_in_f32(inst, ALPHA0)[b], ae_in_f32(inst, BETA)[b], scratch,
-              (float *)expected->out[U].data + b * product, (float *)expected->out[LAMBDA].data + b * product, &clamped,
-              &inner);
+              (float *)expected->out[U].data + b * product,
+              (float *)expected->out[LAMBDA].data + b * product, &clamped, &inner);
     int rc = AE_OK;
     for (int k = U; rc == AE_OK && k <= LAMBDA; k++) {
         rc = ae_published_numbers(&text, AE_F32, scratch, rows, err);
@@ -410,7 +449,8 @@ const struct ae_task ae_task_hawkes_dynamic_pricing_hjb = {
     .id = "hawkes_dynamic_pricing_hjb",
     .title = "Dynamic pricing with self-exciting demand by backward induction of the HJB equation",
     .domain = AE_OR,
-    .lineage = "Gallego-van Ryzin pricing with Hawkes arrivals; semi-Lagrangian scheme with linear interpolation",
+    .lineage = "Gallego-van Ryzin pricing with Hawkes arrivals; semi-Lagrangian scheme with "
+               "linear interpolation",
     .version = 1,
     .args = args,
     .arg_count = ARG_COUNT,
@@ -418,20 +458,25 @@ const struct ae_task ae_task_hawkes_dynamic_pricing_hjb = {
     .sizes = {[AE_SMALL] = {{2, 1000, 500, 50}},
               [AE_MEDIUM] = {{8, 2500, 1000, 100}},
               [AE_LARGE] = {{32, 5000, 1000, 100}}},
-    .families = {{"products", "widely differing jumps and decays; some choices at the ends of the action range",
+    .families = {{"products",
+                  "widely differing jumps and decays; some choices at the ends of the action range",
                   AE_ALL_SIZES},
-                 {"clamps", "twenty actions around the best one: both ends and the inside are met", AE_AT(AE_SMALL)},
-                 {"few_points", "2 to 40 grid points: fewer than a vector, and a sale may lead outside the grid",
+                 {"clamps", "twenty actions around the best one: both ends and the inside are met",
                   AE_AT(AE_SMALL)},
-                 {"few_actions", "1 to 3 actions: the best one is nearly always at an end", AE_AT(AE_SMALL)},
+                 {"few_points",
+                  "2 to 40 grid points: fewer than a vector, and a sale may lead outside the grid",
+                  AE_AT(AE_SMALL)},
+                 {"few_actions", "1 to 3 actions: the best one is nearly always at an end",
+                  AE_AT(AE_SMALL)},
                  {"two_times", "a single step of time", AE_AT(AE_SMALL)},
-                 {"corner", "large jumps that decay slowly: values grow most and rounding is amplified most",
+                 {"corner",
+                  "large jumps that decay slowly: values grow most and rounding is amplified most",
                   AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)}},
     .published_atol = 1e-3,
     .published_rtol = 1e-2,
-    .published_note = "published data at large have h = 0.01, where the scheme is at the edge of its stability, and we "
-                      "0.005; published answers hold the first time only; the expected values of later times are computed "
-                      "here",
+    .published_note = "published data at large have h = 0.01, where the scheme is at the edge "
+                      "of its stability, and we 0.005; published answers hold the first time "
+                      "only; the expected values of later times are computed here",
     .generate = generate,
     .outputs = outputs,
     .validate = validate,

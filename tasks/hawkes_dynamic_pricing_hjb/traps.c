@@ -29,22 +29,28 @@ static float value_at(enum fault fault, const float *u, int points, float g)
 
 static bool solve_with(enum fault fault, const struct ae_instance *inst, struct ae_expected *answer)
 {
-    const int points = inst->scalar[J].i32, times = inst->scalar[N].i32, actions = inst->scalar[ACTIONS].i32;
-    const float h = inst->scalar[H].f32, tau = inst->scalar[TAU].f32, lambda0 = inst->scalar[LAMBDA0].f32;
+    const int points = inst->scalar[J].i32, times = inst->scalar[N].i32,
+              actions = inst->scalar[ACTIONS].i32;
+    const float h = inst->scalar[H].f32, tau = inst->scalar[TAU].f32,
+                lambda0 = inst->scalar[LAMBDA0].f32;
     const float a = inst->scalar[A].f32, slope = inst->scalar[B_PARAM].f32;
     float *u = calloc(2 * (size_t)points, sizeof *u), *now = u + points;
     for (int b = 0; b < inst->scalar[BATCH].i32; b++) {
         const int source = fault == FIRST_PRODUCT ? 0 : b;
-        const float decay = 1 - ae_in_f32(inst, BETA)[source] * tau, jump = ae_in_f32(inst, ALPHA0)[source] / h;
+        const float decay = 1 - ae_in_f32(inst, BETA)[source] * tau,
+                    jump = ae_in_f32(inst, ALPHA0)[source] / h;
         float fixed = 0;
         memset(u, 0, (size_t)points * sizeof *u);
         for (int n = times - 2; n >= 0; n--) {
             for (int i = 1; i <= points; i++) {
-                const float p = (float)i * decay, g = fault == NO_JUMP ? p : p + jump * decay, x = (float)i * h;
-                const float kept = value_at(fault, u, points, p), sold = value_at(fault, u, points, g);
+                const float p = (float)i * decay, g = fault == NO_JUMP ? p : p + jump * decay,
+                            x = (float)i * h;
+                const float kept = value_at(fault, u, points, p),
+                            sold = value_at(fault, u, points, g);
                 float l = (a + slope * (sold - kept)) / 2;
                 if (fault != UNCLAMPED) {
-                    const float k = fminf(fmaxf(roundf((l - lambda0) * 1000), 0), (float)(actions - 1));
+                    const float k =
+                        fminf(fmaxf(roundf((l - lambda0) * 1000), 0), (float)(actions - 1));
                     l = lambda0 + k * 0.001f;
                 }
                 if (fault == ONE_ACTION)
@@ -52,7 +58,8 @@ static bool solve_with(enum fault fault, const struct ae_instance *inst, struct 
                 const float square = fault == NO_SQUARE ? 0 : 0.001f * x * x;
                 const float factor = (x + square + 1) * (fault == BIASED ? tau * 1.00015f : tau);
                 now[i - 1] = kept + factor * (l * ((a - l) / slope + sold - kept));
-                const size_t at = ((size_t)b * (size_t)points + (size_t)(i - 1)) * (size_t)times + (size_t)n;
+                const size_t at =
+                    ((size_t)b * (size_t)points + (size_t)(i - 1)) * (size_t)times + (size_t)n;
                 ((float *)answer->out[U].data)[at] = now[i - 1];
                 ((float *)answer->out[LAMBDA].data)[at] = l;
             }
@@ -63,11 +70,12 @@ static bool solve_with(enum fault fault, const struct ae_instance *inst, struct 
     return true;
 }
 
-#define SOLVER(name, fault)                                                                                  \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer) \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return solve_with(fault, inst, answer);                                                              \
+#define SOLVER(name, fault)                                                                        \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return solve_with(fault, inst, answer);                                                    \
     }
 
 SOLVER(no_jump, NO_JUMP)
@@ -98,14 +106,17 @@ static bool straight_lines(const struct ae_instance *inst, const struct ae_expec
     float *u = answer->out[U].data;
     for (size_t b = 0; b < (size_t)inst->scalar[BATCH].i32; b++)
         for (size_t n = 0; n < times; n++) {
-            const float first = u[b * points * times + n], last = u[(b * points + points - 1) * times + n];
+            const float first = u[b * points * times + n],
+                        last = u[(b * points + points - 1) * times + n];
             for (size_t i = 0; i < points; i++)
-                u[(b * points + i) * times + n] = first + (last - first) * (float)i / (float)(points - 1);
+                u[(b * points + i) * times + n] =
+                    first + (last - first) * (float)i / (float)(points - 1);
         }
     return true;
 }
 
-static bool late_by_one(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool late_by_one(const struct ae_instance *inst, const struct ae_expected *right,
+                        struct ae_expected *answer)
 {
     const float *from = right->out[U].data;
     float *to = answer->out[U].data;
@@ -125,7 +136,8 @@ static bool three_steps_off(const struct ae_instance *inst, const struct ae_expe
 }
 
 /* Within the tolerance of U everywhere, but not what the recursion gives. */
-static bool hidden_slip(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool hidden_slip(const struct ae_instance *inst, const struct ae_expected *right,
+                        struct ae_expected *answer)
 {
     (void)right;
     float *u = answer->out[U].data;
