@@ -27,13 +27,16 @@ static struct model model_of(const struct ae_instance *inst)
     return m;
 }
 
-/* What conduction and loss to the air change in one step, without power: the linear part if ambient is 0. */
-static double change(const struct model *m, const double *field, int r, int c, double ambient, struct fault fault)
+/* What conduction and loss to the air change in one step, without power: the linear part if ambient
+ * is 0. */
+static double change(const struct model *m, const double *field, int r, int c, double ambient,
+                     struct fault fault)
 {
     const size_t cols = (size_t)m->cols, at = (size_t)r * cols + (size_t)c;
     const double here = field[at];
     double west = c > 0 ? field[at - 1] : here, east = c < m->cols - 1 ? field[at + 1] : here;
-    double north = r > 0 ? field[at - cols] : here, south = r < m->rows - 1 ? field[at + cols] : here;
+    double north = r > 0 ? field[at - cols] : here,
+           south = r < m->rows - 1 ? field[at + cols] : here;
     if (fault.periodic && c == 0)
         west = field[at + cols - 1];
     if (fault.periodic && r == 0)
@@ -46,10 +49,12 @@ static double change(const struct model *m, const double *field, int r, int c, d
         kx = ky;
         ky = kept;
     }
-    return kx * (west + east - 2 * here) + ky * (north + south - 2 * here) + m->kz * (ambient - here);
+    return kx * (west + east - 2 * here) + ky * (north + south - 2 * here) +
+           m->kz * (ambient - here);
 }
 
-static bool solve_with(struct fault fault, const struct ae_instance *inst, struct ae_expected *answer)
+static bool solve_with(struct fault fault, const struct ae_instance *inst,
+                       struct ae_expected *answer)
 {
     const struct model m = model_of(inst);
     const size_t count = inst->array[OUT_TEMP].count;
@@ -74,7 +79,8 @@ static bool solve_with(struct fault fault, const struct ae_instance *inst, struc
         }
     }
     if (ready && fault.terms) {
-        /* sum over m < terms of binomial(I,m) L^m T0 + binomial(I,m+1) L^m k p, by Horner's rule. */
+        /* sum over m < terms of binomial(I,m) L^m T0 + binomial(I,m+1) L^m k p, by Horner's rule.
+         */
         double binomial[64] = {1};
         for (int i = 1; i <= fault.terms; i++)
             binomial[i] = binomial[i - 1] * (iters - i + 1) / i;
@@ -82,7 +88,8 @@ static bool solve_with(struct fault fault, const struct ae_instance *inst, struc
             for (int r = 0; r < m.rows; r++)
                 for (int c = 0; c < m.cols; c++) {
                     const size_t at = (size_t)r * (size_t)m.cols + (size_t)c;
-                    next[at] = binomial[term] * field[at] + binomial[term + 1] * m.k * (double)power[at] +
+                    next[at] = binomial[term] * field[at] +
+                               binomial[term + 1] * m.k * (double)power[at] +
                                change(&m, total, r, c, 0, fault);
                 }
             double *kept = total;
@@ -100,12 +107,12 @@ static bool solve_with(struct fault fault, const struct ae_instance *inst, struc
     return ready;
 }
 
-#define TRAP(name, ...)                                                                                      \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right,                       \
-                     struct ae_expected *answer)                                                            \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return solve_with((struct fault){__VA_ARGS__}, inst, answer);                                        \
+#define TRAP(name, ...)                                                                            \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return solve_with((struct fault){__VA_ARGS__}, inst, answer);                              \
     }
 
 TRAP(no_conduction, .no_x = true, .no_y = true, .terms = 2)
