@@ -5,8 +5,28 @@
 #include <string.h>
 
 enum {
-    N_I, N_B, N_PHI, N_PSI, N_X, N_SHOCKS, T, C_T, H_T, B_T, MU, NU, ALPHA, Y,
-    GRID_I, GRID_B, GRID_PHI, GRID_PSI, ACTIONS, SHOCKS, SHOCK_PROBS, V_OUT
+    N_I,
+    N_B,
+    N_PHI,
+    N_PSI,
+    N_X,
+    N_SHOCKS,
+    T,
+    C_T,
+    H_T,
+    B_T,
+    MU,
+    NU,
+    ALPHA,
+    Y,
+    GRID_I,
+    GRID_B,
+    GRID_PHI,
+    GRID_PSI,
+    ACTIONS,
+    SHOCKS,
+    SHOCK_PROBS,
+    V_OUT
 };
 
 enum fault {
@@ -22,7 +42,8 @@ enum fault {
     TRANSPOSED,     /* the sum of shocks slowest in the output */
 };
 
-static double at(enum fault fault, const float *grid, int n, double value, bool clamp, int *ret_cell)
+static double at(enum fault fault, const float *grid, int n, double value, bool clamp,
+                 int *ret_cell)
 {
     int cell = 0;
     if (fault == EVEN_LOOKUP) {
@@ -49,11 +70,13 @@ static double round_to_half(double value)
 
 static bool solve_with(enum fault fault, const struct ae_instance *inst, struct ae_expected *answer)
 {
-    const int ni = inst->scalar[N_I].i32, nf = inst->scalar[N_PHI].i32, outcomes = inst->scalar[N_SHOCKS].i32;
+    const int ni = inst->scalar[N_I].i32, nf = inst->scalar[N_PHI].i32,
+              outcomes = inst->scalar[N_SHOCKS].i32;
     const float *gi = ae_in_f32(inst, GRID_I), *gf = ae_in_f32(inst, GRID_PHI);
     const float *actions = ae_in_f32(inst, ACTIONS), *shocks = ae_in_f32(inst, SHOCKS);
     const double mu = (double)inst->scalar[MU].f32, nu = (double)inst->scalar[NU].f32;
-    const double alpha = fault == NO_MEMORY ? 0 : (double)inst->scalar[ALPHA].f32, y = (double)inst->scalar[Y].f32;
+    const double alpha = fault == NO_MEMORY ? 0 : (double)inst->scalar[ALPHA].f32,
+                 y = (double)inst->scalar[Y].f32;
     const size_t table = (size_t)ni * (size_t)nf;
     double *later = calloc(2 * table, sizeof *later), *now = later + table;
     for (int t = inst->scalar[T].i32 - 1; t >= (fault == LAST_PERIOD); t--) {
@@ -64,16 +87,21 @@ static bool solve_with(enum fault fault, const struct ae_instance *inst, struct 
                     double expected = 0;
                     for (int k = 0; k < outcomes; k++) {
                         const double shock = (double)shocks[k], x = (double)actions[a];
-                        const double next = (double)gi[i] + y + x - (mu + nu * (shock + alpha * (double)gf[f]));
+                        const double next =
+                            (double)gi[i] + y + x - (mu + nu * (shock + alpha * (double)gf[f]));
                         int ci, cf;
                         const double wi = at(fault, gi, ni, next, fault != FREE_INVENTORY, &ci);
-                        const double wf = at(fault, gf, nf, (double)gf[f] + shock, fault != FREE_SHOCKS, &cf);
+                        const double wf =
+                            at(fault, gf, nf, (double)gf[f] + shock, fault != FREE_SHOCKS, &cf);
                         const double *v = later + (size_t)ci * (size_t)nf + cf;
-                        const double low = (1 - wf) * v[0] + wf * v[1], high = (1 - wf) * v[nf] + wf * v[nf + 1];
-                        const double cost = (double)ae_in_f32(inst, C_T)[t] * fabs(x) +
-                                            (double)ae_in_f32(inst, next > 0 ? H_T : B_T)[t] * fabs(next);
-                        const double p = fault == EQUAL_CHANCES ? 1.0 / outcomes
-                                                                : (double)ae_in_f32(inst, SHOCK_PROBS)[k];
+                        const double low = (1 - wf) * v[0] + wf * v[1],
+                                     high = (1 - wf) * v[nf] + wf * v[nf + 1];
+                        const double cost =
+                            (double)ae_in_f32(inst, C_T)[t] * fabs(x) +
+                            (double)ae_in_f32(inst, next > 0 ? H_T : B_T)[t] * fabs(next);
+                        const double p = fault == EQUAL_CHANCES
+                                             ? 1.0 / outcomes
+                                             : (double)ae_in_f32(inst, SHOCK_PROBS)[k];
                         expected += p * (cost + (1 - wi) * low + wi * high);
                     }
                     best = fmin(best, expected);
@@ -93,11 +121,12 @@ static bool solve_with(enum fault fault, const struct ae_instance *inst, struct 
     return true;
 }
 
-#define SOLVER(name, fault)                                                                                  \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer) \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return solve_with(fault, inst, answer);                                                              \
+#define SOLVER(name, fault)                                                                        \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return solve_with(fault, inst, answer);                                                    \
     }
 
 SOLVER(free_inventory, FREE_INVENTORY)
