@@ -1,17 +1,19 @@
-/* Where a sale leads and which sales are possible do not change with time. Outcomes with the same consumption share
- * their target, so each distinct consumption gets a table of target states, and the expected revenue of a menu in a
- * state is a table too. A step is then, per block of states, one gather for each distinct consumption and a small
- * matrix product with the probabilities, vectorised over the states. */
+/* Where a sale leads and which sales are possible do not change with time. Outcomes with the same
+ * consumption share their target, so each distinct consumption gets a table of target states, and
+ * the expected revenue of a menu in a state is a table too. A step is then, per block of states,
+ * one gather for each distinct consumption and a small matrix product with the probabilities,
+ * vectorised over the states. */
 #include <stdlib.h>
 #include <string.h>
 
 #define BLOCK 64
 
 struct plan {
-    int kinds;          /* distinct consumptions */
-    int *kind_of;       /* by menu and outcome */
-    int *target;        /* [kind][state], the state itself where the sale is impossible */
-    float *revenue;     /* [block][menu][state in block]: sum of probability times revenue over the possible sales */
+    int kinds;      /* distinct consumptions */
+    int *kind_of;   /* by menu and outcome */
+    int *target;    /* [kind][state], the state itself where the sale is impossible */
+    float *revenue; /* [block][menu][state in block]: sum of probability times revenue over the
+                       possible sales */
 };
 
 static int find_kinds(int m, size_t rows, const int *demand_cons, int *kind_of, size_t *example)
@@ -19,8 +21,9 @@ static int find_kinds(int m, size_t rows, const int *demand_cons, int *kind_of, 
     int kinds = 0;
     for (size_t row = 0; row < rows; row++) {
         int k = 0;
-        while (k < kinds && memcmp(demand_cons + row * (size_t)m, demand_cons + example[k] * (size_t)m,
-                                   (size_t)m * sizeof *demand_cons) != 0)
+        while (k < kinds &&
+               memcmp(demand_cons + row * (size_t)m, demand_cons + example[k] * (size_t)m,
+                      (size_t)m * sizeof *demand_cons) != 0)
             k++;
         if (k == kinds)
             example[kinds++] = row;
@@ -29,9 +32,9 @@ static int find_kinds(int m, size_t rows, const int *demand_cons, int *kind_of, 
     return kinds;
 }
 
-static void fill_plan(const struct plan *p, int m, size_t outcomes, int L, int S, int first, int count,
-                      const int *capacity, const float *prob, const int *cons, const float *revenue,
-                      const size_t *example)
+static void fill_plan(const struct plan *p, int m, size_t outcomes, int L, int S, int first,
+                      int count, const int *capacity, const float *prob, const int *cons,
+                      const float *revenue, const size_t *example)
 {
     float *sums = p->revenue + (size_t)first * (size_t)L;
     memset(sums, 0, (size_t)L * BLOCK * sizeof *sums);
@@ -54,8 +57,8 @@ static void fill_plan(const struct plan *p, int m, size_t outcomes, int L, int S
     }
 }
 
-static void step(const struct plan *p, size_t outcomes, int L, int S, int first, int count, const float *prob,
-                 const float *later, float *now, float (*future)[BLOCK])
+static void step(const struct plan *p, size_t outcomes, int L, int S, int first, int count,
+                 const float *prob, const float *later, float *now, float (*future)[BLOCK])
 {
     for (int k = 0; k < p->kinds; k++) {
         const int *target = p->target + (size_t)k * (size_t)S + (size_t)first;
@@ -82,8 +85,9 @@ static void step(const struct plan *p, size_t outcomes, int L, int S, int first,
     memcpy(now + first, best, (size_t)count * sizeof *now);
 }
 
-void solution_compute(int m, int n, int T, int L, int S, const int *capacity, const int *consumption,
-                      const float *demand_prob, const int *demand_cons, const float *demand_revenue, float *V_out)
+void solution_compute(int m, int n, int T, int L, int S, const int *capacity,
+                      const int *consumption, const float *demand_prob, const int *demand_cons,
+                      const float *demand_revenue, float *V_out)
 {
     (void)consumption;
     const size_t outcomes = (size_t)n + 1, rows = (size_t)L * outcomes, states = (size_t)S;
@@ -105,15 +109,16 @@ void solution_compute(int m, int n, int T, int L, int S, const int *capacity, co
             abort();
 #pragma omp for schedule(static)
         for (int b = 0; b < blocks; b++)
-            fill_plan(&p, m, outcomes, L, S, b * BLOCK, S - b * BLOCK < BLOCK ? S - b * BLOCK : BLOCK, capacity,
-                      demand_prob, demand_cons, demand_revenue, example);
+            fill_plan(&p, m, outcomes, L, S, b * BLOCK,
+                      S - b * BLOCK < BLOCK ? S - b * BLOCK : BLOCK, capacity, demand_prob,
+                      demand_cons, demand_revenue, example);
         for (int t = 0; t < T; t++) {
             const float *later = value + (t % 2 ? states : 0);
             float *now = value + (t % 2 ? 0 : states);
 #pragma omp for schedule(static)
             for (int b = 0; b < blocks; b++)
-                step(&p, outcomes, L, S, b * BLOCK, S - b * BLOCK < BLOCK ? S - b * BLOCK : BLOCK, demand_prob, later,
-                     now, future);
+                step(&p, outcomes, L, S, b * BLOCK, S - b * BLOCK < BLOCK ? S - b * BLOCK : BLOCK,
+                     demand_prob, later, now, future);
         }
         free(future);
     }

@@ -1,5 +1,6 @@
-/* Network revenue management: backward induction over the remaining capacities of several resources, with a choice of
- * one price menu in every period. All arithmetic in float, outcomes added in increasing order. */
+/* Network revenue management: backward induction over the remaining capacities of several
+ * resources, with a choice of one price menu in every period. All arithmetic in float, outcomes
+ * added in increasing order. */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -24,8 +25,9 @@ static void next_state(int m, const int *capacity, int *left)
     }
 }
 
-void solution_compute(int m, int n, int T, int L, int S, const int *capacity, const int *consumption,
-                      const float *demand_prob, const int *demand_cons, const float *demand_revenue, float *V_out)
+void solution_compute(int m, int n, int T, int L, int S, const int *capacity,
+                      const int *consumption, const float *demand_prob, const int *demand_cons,
+                      const float *demand_revenue, float *V_out)
 {
     (void)consumption; /* what every outcome needs is in demand_cons */
     const size_t outcomes = (size_t)n + 1, rows = (size_t)L * outcomes;
@@ -53,7 +55,8 @@ void solution_compute(int m, int n, int T, int L, int S, const int *capacity, co
                 for (size_t k = 0; k < outcomes; k++) {
                     const size_t row = menu * outcomes + k;
                     if (feasible(m, left, demand_cons + row * (size_t)m))
-                        expected += demand_prob[row] * (demand_revenue[row] + later[s - offset[row]]);
+                        expected +=
+                            demand_prob[row] * (demand_revenue[row] + later[s - offset[row]]);
                     else /* the sale is lost */
                         expected += demand_prob[row] * later[s];
                 }

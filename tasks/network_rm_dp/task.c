@@ -8,7 +8,20 @@
 
 enum { P_RESOURCES, P_PRODUCTS, P_PERIODS, P_MENUS, P_CAPACITY };
 
-enum { M, N, T, L, S, CAPACITY, CONSUMPTION, DEMAND_PROB, DEMAND_CONS, DEMAND_REVENUE, V_OUT, ARG_COUNT };
+enum {
+    M,
+    N,
+    T,
+    L,
+    S,
+    CAPACITY,
+    CONSUMPTION,
+    DEMAND_PROB,
+    DEMAND_CONS,
+    DEMAND_REVENUE,
+    V_OUT,
+    ARG_COUNT
+};
 
 #define RESOURCES_MAX   8
 #define PRODUCTS_MAX    64
@@ -16,8 +29,9 @@ enum { M, N, T, L, S, CAPACITY, CONSUMPTION, DEMAND_PROB, DEMAND_CONS, DEMAND_RE
 #define EVALUATIONS_MAX ((int64_t)1 << 40)
 #define ATOL            1e-3
 #define ROUNDS_MAX      30
-#define SHARE_LEAST     0.001 /* of the decisions, for every menu; twice that in the likeness at half size */
-#define SUM_SLACK       1e-3  /* of the probabilities' sum from 1 */
+#define SHARE_LEAST                                                                                \
+    0.001 /* of the decisions, for every menu; twice that in the likeness at half size */
+#define SUM_SLACK 1e-3 /* of the probabilities' sum from 1 */
 
 static const struct ae_arg args[ARG_COUNT] = {
     [M] = {"m", AE_I32, AE_SCALAR, .meaning = "number of resources, 1 to 8"},
@@ -28,15 +42,21 @@ static const struct ae_arg args[ARG_COUNT] = {
     [CAPACITY] = {"capacity", AE_I32, AE_IN, "m", "units", "units of each resource at the start"},
     [CONSUMPTION] = {"consumption", AE_I32, AE_IN, "m*n row-major", "units",
                      "units of a resource that a product takes; need not hold for every menu"},
-    [DEMAND_PROB] = {"demand_prob", AE_F32, AE_IN, "L*(n+1) row-major", .meaning = "probability of each outcome"},
+    [DEMAND_PROB] = {"demand_prob", AE_F32, AE_IN, "L*(n+1) row-major",
+                     .meaning = "probability of each outcome"},
     [DEMAND_CONS] = {"demand_cons", AE_I32, AE_IN, "L*(n+1)*m row-major", "units",
                      "units of each resource that an outcome takes"},
-    [DEMAND_REVENUE] = {"demand_revenue", AE_F32, AE_IN, "L*(n+1) row-major", "currency", "revenue of each outcome"},
-    [V_OUT] = {"V_out", AE_F32, AE_OUT, "S, resource 0 fastest", "currency", "expected revenue from the first period",
-               .rule = {AE_SCALED, .rtol = 2e-5,
-                        .reason = "2e-5*|value| + 1e-3, and exactly 0 where nothing can be sold: float in any order "
-                                  "stays within a fifth of it, rounding grows with the number of periods; a menu "
-                                  "left out shows"}},
+    [DEMAND_REVENUE] = {"demand_revenue", AE_F32, AE_IN, "L*(n+1) row-major", "currency",
+                        "revenue of each outcome"},
+    [V_OUT] =
+        {"V_out", AE_F32, AE_OUT, "S, resource 0 fastest", "currency",
+         "expected revenue from the first period",
+         .rule =
+             {AE_SCALED, .rtol = 2e-5,
+              .reason =
+                  "2e-5*|value| + 1e-3, and exactly 0 where nothing can be sold: float in any "
+                  "order stays within a fifth of it, rounding grows with the number of "
+                  "periods; a menu left out shows"}},
 };
 
 enum family { NETWORK, GROUPS, WIDE, EDGES };
@@ -46,7 +66,8 @@ struct market {
 };
 
 /* Prices of menu l around the products' base prices, and how demand answers them. */
-static void draw_menu(struct ae_instance *inst, struct ae_rng *rng, int l, const struct market *market)
+static void draw_menu(struct ae_instance *inst, struct ae_rng *rng, int l,
+                      const struct market *market)
 {
     const int n = inst->scalar[N].i32;
     float *prob = (float *)inst->array[DEMAND_PROB].data + l * (n + 1);
@@ -65,9 +86,10 @@ static void draw_menu(struct ae_instance *inst, struct ae_rng *rng, int l, const
         prob[j + 1] = (float)(rates[j] * scale);
 }
 
-/* How often each menu is the best one, in a small likeness of the instance: a quarter of the periods at `shrink` of
- * the capacities. All menus consume alike here. */
-static int count_choices(const struct ae_instance *inst, int shrink, int64_t *ret_choices, int64_t *ret_total)
+/* How often each menu is the best one, in a small likeness of the instance: a quarter of the
+ * periods at `shrink` of the capacities. All menus consume alike here. */
+static int count_choices(const struct ae_instance *inst, int shrink, int64_t *ret_choices,
+                         int64_t *ret_total)
 {
     const int m = inst->scalar[M].i32, n = inst->scalar[N].i32, menus = inst->scalar[L].i32;
     const int periods = inst->scalar[T].i32 / 4 / shrink;
@@ -124,8 +146,8 @@ static int count_choices(const struct ae_instance *inst, int shrink, int64_t *re
     return AE_OK;
 }
 
-/* Menus that are hardly ever the best are drawn anew, until each of them matters: a program that leaves some out must
- * give another answer. */
+/* Menus that are hardly ever the best are drawn anew, until each of them matters: a program that
+ * leaves some out must give another answer. */
 static int settle_menus(struct ae_instance *inst, struct ae_rng *rng, const struct market *market,
                         struct ae_error *err)
 {
@@ -146,7 +168,8 @@ static int settle_menus(struct ae_instance *inst, struct ae_rng *rng, const stru
     return rc == AE_OK ? rc : ae_error_set(err, rc, "no memory for %d menus", menus);
 }
 
-/* The published kind: each resource has a product of its own, the others take one unit of one or two resources. */
+/* The published kind: each resource has a product of its own, the others take one unit of one or
+ * two resources. */
 static void draw_consumption(struct ae_instance *inst, struct ae_rng *rng)
 {
     const int m = inst->scalar[M].i32, n = inst->scalar[N].i32;
@@ -164,7 +187,8 @@ static void draw_consumption(struct ae_instance *inst, struct ae_rng *rng)
     }
 }
 
-/* What each outcome of each menu takes: as the product does, or, for groups, something of its own. */
+/* What each outcome of each menu takes: as the product does, or, for groups, something of its own.
+ */
 static void fill_demand_cons(struct ae_instance *inst, struct ae_rng *rng)
 {
     const int m = inst->scalar[M].i32, n = inst->scalar[N].i32;
@@ -182,7 +206,8 @@ static void fill_demand_cons(struct ae_instance *inst, struct ae_rng *rng)
 static void draw_sizes(struct ae_instance *inst, struct ae_rng *rng, int32_t *capacity)
 {
     static const int steps[] = {-3, 0, 3};
-    int m = (int)inst->param[P_RESOURCES], n = (int)inst->param[P_PRODUCTS], menus = (int)inst->param[P_MENUS];
+    int m = (int)inst->param[P_RESOURCES], n = (int)inst->param[P_PRODUCTS],
+        menus = (int)inst->param[P_MENUS];
     int64_t periods = inst->param[P_PERIODS];
     periods += ae_rng_range(rng, -periods / 33, periods / 33);
     if (inst->family == GROUPS) {
@@ -226,7 +251,8 @@ static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_erro
     const size_t rows = (size_t)menus * (size_t)(n + 1);
     int32_t *units = ae_new_array(inst, CAPACITY, (size_t)m, err);
     if (!units || !ae_new_array(inst, CONSUMPTION, (size_t)(m * n), err) ||
-        !ae_new_array(inst, DEMAND_PROB, rows, err) || !ae_new_array(inst, DEMAND_CONS, rows * (size_t)m, err) ||
+        !ae_new_array(inst, DEMAND_PROB, rows, err) ||
+        !ae_new_array(inst, DEMAND_CONS, rows * (size_t)m, err) ||
         !ae_new_array(inst, DEMAND_REVENUE, rows, err))
         return AE_E_NOMEM;
     memcpy(units, capacity, (size_t)m * sizeof *units);
@@ -259,27 +285,31 @@ static void outputs(struct ae_instance *inst)
 static int validate(const struct ae_instance *inst, struct ae_error *err)
 {
     const int32_t m = inst->scalar[M].i32, n = inst->scalar[N].i32, menus = inst->scalar[L].i32;
-    if (m < 1 || m > RESOURCES_MAX || n < 1 || n > PRODUCTS_MAX || inst->scalar[T].i32 < 0 || menus < 1)
-        return ae_error_set(err, AE_E_INPUT, "%d resources, %d products, %d periods, %d menus are not possible", m, n,
-                            inst->scalar[T].i32, menus);
+    if (m < 1 || m > RESOURCES_MAX || n < 1 || n > PRODUCTS_MAX || inst->scalar[T].i32 < 0 ||
+        menus < 1)
+        return ae_error_set(err, AE_E_INPUT,
+                            "%d resources, %d products, %d periods, %d menus are not possible", m,
+                            n, inst->scalar[T].i32, menus);
     const size_t rows = (size_t)menus * (size_t)(n + 1);
     const size_t counts[] = {(size_t)m, (size_t)m * (size_t)n, rows, rows * (size_t)m, rows};
     for (int a = CAPACITY; a <= DEMAND_REVENUE; a++)
         if (inst->array[a].count != counts[a - CAPACITY])
-            return ae_error_set(err, AE_E_INPUT, "%s has %zu elements, not %zu", args[a].name, inst->array[a].count,
-                                counts[a - CAPACITY]);
+            return ae_error_set(err, AE_E_INPUT, "%s has %zu elements, not %zu", args[a].name,
+                                inst->array[a].count, counts[a - CAPACITY]);
     int64_t states = 1;
     for (int32_t i = 0; i < m; i++) {
         const int32_t units = ae_in_i32(inst, CAPACITY)[i];
         if (units < 0 || (states *= (int64_t)units + 1) > STATES_MAX)
-            return ae_error_set(err, AE_E_INPUT, "resource %d has %d units, or there are more than %lld states", i,
+            return ae_error_set(err, AE_E_INPUT,
+                                "resource %d has %d units, or there are more than %lld states", i,
                                 units, (long long)STATES_MAX);
     }
     if (inst->scalar[S].i32 != states)
-        return ae_error_set(err, AE_E_INPUT, "S is %d; the capacities make %lld states", inst->scalar[S].i32,
-                            (long long)states);
+        return ae_error_set(err, AE_E_INPUT, "S is %d; the capacities make %lld states",
+                            inst->scalar[S].i32, (long long)states);
     if ((double)states * (double)rows * inst->scalar[T].i32 > (double)EVALUATIONS_MAX)
-        return ae_error_set(err, AE_E_INPUT, "more than %lld evaluations", (long long)EVALUATIONS_MAX);
+        return ae_error_set(err, AE_E_INPUT, "more than %lld evaluations",
+                            (long long)EVALUATIONS_MAX);
     for (int a = CONSUMPTION; a <= DEMAND_CONS; a += DEMAND_CONS - CONSUMPTION)
         for (size_t k = 0; k < inst->array[a].count; k++)
             if (ae_in_i32(inst, a)[k] < 0)
@@ -289,19 +319,20 @@ static int validate(const struct ae_instance *inst, struct ae_error *err)
         for (size_t k = row; k <= row + (size_t)n; k++) {
             const float prob = ae_in_f32(inst, DEMAND_PROB)[k];
             if (!(prob >= 0) || !isfinite(ae_in_f32(inst, DEMAND_REVENUE)[k]))
-                return ae_error_set(err, AE_E_INPUT, "outcome %zu has an impossible probability or revenue", k);
+                return ae_error_set(err, AE_E_INPUT,
+                                    "outcome %zu has an impossible probability or revenue", k);
             sum += (double)prob;
         }
         if (!(fabs(sum - 1) <= SUM_SLACK))
-            return ae_error_set(err, AE_E_INPUT, "the probabilities of menu %zu add up to %g", row / (size_t)(n + 1),
-                                sum);
+            return ae_error_set(err, AE_E_INPUT, "the probabilities of menu %zu add up to %g",
+                                row / (size_t)(n + 1), sum);
     }
     return AE_OK;
 }
 
 /* Where nothing can be sold, every order of evaluation gives 0 exactly. */
-static void tolerance(const struct ae_instance *inst, const struct ae_expected *expected, int arg, size_t first,
-                      size_t count, double *tol)
+static void tolerance(const struct ae_instance *inst, const struct ae_expected *expected, int arg,
+                      size_t first, size_t count, double *tol)
 {
     (void)inst;
     const float *value = (const float *)expected->out[arg].data + first;
@@ -320,7 +351,8 @@ const struct ae_task ae_task_network_rm_dp = {
     .id = "network_rm_dp",
     .title = "Network revenue management with price menus by dynamic programming",
     .domain = AE_OR,
-    .lineage = "Gallego & van Ryzin; Talluri & van Ryzin: dynamic program over remaining capacities",
+    .lineage =
+        "Gallego & van Ryzin; Talluri & van Ryzin: dynamic program over remaining capacities",
     .version = 1,
     .args = args,
     .arg_count = ARG_COUNT,
@@ -328,12 +360,14 @@ const struct ae_task ae_task_network_rm_dp = {
     .sizes = {[AE_SMALL] = {{2, 4, 100, 10, 20}},
               [AE_MEDIUM] = {{3, 6, 200, 15, 25}},
               [AE_LARGE] = {{3, 8, 300, 20, 30}}},
-    .families = {{"network", "unlike capacities, and every menu is the best one somewhere", AE_ALL_SIZES},
-                 {"groups", "outcomes take up to three units, differently under each menu; empty resources and "
-                            "impossible outcomes",
-                  AE_ALL_SIZES},
-                 {"wide", "eight resources of few units", AE_AT(AE_SMALL)},
-                 {"edges", "one product and one menu, no period or a single one", AE_AT(AE_SMALL)}},
+    .families =
+        {{"network", "unlike capacities, and every menu is the best one somewhere", AE_ALL_SIZES},
+         {"groups",
+          "outcomes take up to three units, differently under each menu; empty resources and "
+          "impossible outcomes",
+          AE_ALL_SIZES},
+         {"wide", "eight resources of few units", AE_AT(AE_SMALL)},
+         {"edges", "one product and one menu, no period or a single one", AE_AT(AE_SMALL)}},
     .published_atol = 0.1,
     .published_rtol = 1e-4,
     .published_note = "published capacities are equal, and some published menus are never chosen",

@@ -17,8 +17,10 @@ enum fault {
     DROP_FOUR,        /* leaves out the four such */
 };
 
-/* Solves with a fault, over the menus not dropped; choices (may be NULL) counts how often each is chosen. */
-static void solve(enum fault fault, const struct ae_instance *inst, const bool *dropped, long *choices, float *out)
+/* Solves with a fault, over the menus not dropped; choices (may be NULL) counts how often each is
+ * chosen. */
+static void solve(enum fault fault, const struct ae_instance *inst, const bool *dropped,
+                  long *choices, float *out)
 {
     const int m = inst->scalar[M].i32, n = inst->scalar[N].i32, states = inst->scalar[S].i32;
     const int *capacity = ae_in_i32(inst, CAPACITY);
@@ -46,8 +48,9 @@ static void solve(enum fault fault, const struct ae_instance *inst, const bool *
                         rest /= capacity[i] + 1;
                     }
                     const float lost = fault == LOST_VALUE ? 0 : later[s];
-                    expected += ae_in_f32(inst, DEMAND_PROB)[row] *
-                                (possible ? ae_in_f32(inst, DEMAND_REVENUE)[row] + later[to] : lost);
+                    expected +=
+                        ae_in_f32(inst, DEMAND_PROB)[row] *
+                        (possible ? ae_in_f32(inst, DEMAND_REVENUE)[row] + later[to] : lost);
                 }
                 if (!dropped[l] && expected > best) {
                     best = expected;
@@ -100,11 +103,12 @@ static bool solve_with(enum fault fault, const struct ae_instance *inst, struct 
     return true;
 }
 
-#define SOLVER(name, fault)                                                                                  \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer) \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return solve_with(fault, inst, answer);                                                              \
+#define SOLVER(name, fault)                                                                        \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return solve_with(fault, inst, answer);                                                    \
     }
 
 SOLVER(from_consumption, FROM_CONSUMPTION)
@@ -117,7 +121,8 @@ SOLVER(drop_rarest, DROP_RAREST)
 SOLVER(drop_four, DROP_FOUR)
 
 /* A little revenue where there is nothing to sell: below any absolute tolerance. */
-static bool junk_at_zero(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool junk_at_zero(const struct ae_instance *inst, const struct ae_expected *right,
+                         struct ae_expected *answer)
 {
     (void)inst;
     (void)right;
