@@ -1,6 +1,7 @@
-/* Thirty-two pairs at once in 16-bit lanes: scores fit, by contract. Pairs are ordered so that those of a group have
- * similar lengths on both sides, and padded with symbols that match nothing: since penalties are negative, padding never
- * raises a score. Strips of ROWS query symbols keep the left column in registers. Groups go to the cores, long first. */
+/* Thirty-two pairs at once in 16-bit lanes: scores fit, by contract. Pairs are ordered so that
+ * those of a group have similar lengths on both sides, and padded with symbols that match nothing:
+ * since penalties are negative, padding never raises a score. Strips of ROWS query symbols keep the
+ * left column in registers. Groups go to the cores, long first. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -14,23 +15,26 @@ struct pair {
 static int by_m(const void *a, const void *b)
 {
     const struct pair *x = a, *y = b;
-    return x->m != y->m ? (x->m < y->m) - (x->m > y->m) : (x->index > y->index) - (x->index < y->index);
+    return x->m != y->m ? (x->m < y->m) - (x->m > y->m)
+                        : (x->index > y->index) - (x->index < y->index);
 }
 
 static int by_n(const void *a, const void *b)
 {
     const struct pair *x = a, *y = b;
-    return x->n != y->n ? (x->n < y->n) - (x->n > y->n) : (x->index > y->index) - (x->index < y->index);
+    return x->n != y->n ? (x->n < y->n) - (x->n > y->n)
+                        : (x->index > y->index) - (x->index < y->index);
 }
 
 struct scoring {
     int16_t match, mismatch, gap;
 };
 
-static void strip(const struct scoring *s, const int16_t *restrict query, int n, const int16_t *restrict target,
-                  int16_t *restrict edge, int16_t *restrict best)
+static void strip(const struct scoring *s, const int16_t *restrict query, int n,
+                  const int16_t *restrict target, int16_t *restrict edge, int16_t *restrict best)
 {
-    int16_t left[ROWS][LANES] = {0}, diagonal[LANES] = {0}, above[LANES], q[ROWS][LANES], top[LANES];
+    int16_t left[ROWS][LANES] = {0}, diagonal[LANES] = {0}, above[LANES], q[ROWS][LANES],
+            top[LANES];
     for (int r = 0; r < ROWS; r++)
         for (int l = 0; l < LANES; l++)
             q[r][l] = query[r * LANES + l];
@@ -62,8 +66,8 @@ static void strip(const struct scoring *s, const int16_t *restrict query, int n,
 }
 
 /* Symbols of a group's sequences, lane by lane; `pad` where a lane has none left. */
-static void spread(int16_t *to, int length, const struct pair *pairs, int lanes, const int *seqs, const int *offsets,
-                   int is_query, int16_t pad)
+static void spread(int16_t *to, int length, const struct pair *pairs, int lanes, const int *seqs,
+                   const int *offsets, int is_query, int16_t pad)
 {
     for (int l = 0; l < LANES; l++) {
         const int count = l < lanes ? (is_query ? pairs[l].m : pairs[l].n) : 0;
@@ -75,20 +79,23 @@ static void spread(int16_t *to, int length, const struct pair *pairs, int lanes,
     }
 }
 
-void solution_compute(int N, int total_query_len, int total_target_len, int match_score, int mismatch_penalty,
-                      int gap_penalty, const int *query_seqs, const int *target_seqs, const int *query_offsets,
-                      const int *target_offsets, int *scores)
+void solution_compute(int N, int total_query_len, int total_target_len, int match_score,
+                      int mismatch_penalty, int gap_penalty, const int *query_seqs,
+                      const int *target_seqs, const int *query_offsets, const int *target_offsets,
+                      int *scores)
 {
     (void)total_query_len;
     (void)total_target_len;
-    const struct scoring scoring = {(int16_t)match_score, (int16_t)mismatch_penalty, (int16_t)gap_penalty};
+    const struct scoring scoring = {(int16_t)match_score, (int16_t)mismatch_penalty,
+                                    (int16_t)gap_penalty};
     const int groups = (N + LANES - 1) / LANES;
     struct pair *pairs = malloc((size_t)N * sizeof *pairs);
     if (!pairs)
         return;
     int most_m = 0, most_n = 0;
     for (int i = 0; i < N; i++) {
-        pairs[i] = (struct pair){i, query_offsets[i + 1] - query_offsets[i], target_offsets[i + 1] - target_offsets[i]};
+        pairs[i] = (struct pair){i, query_offsets[i + 1] - query_offsets[i],
+                                 target_offsets[i + 1] - target_offsets[i]};
         most_m = pairs[i].m > most_m ? pairs[i].m : most_m;
         most_n = pairs[i].n > most_n ? pairs[i].n : most_n;
     }
@@ -98,7 +105,8 @@ void solution_compute(int N, int total_query_len, int total_target_len, int matc
     while (slab * slab < groups)
         slab++;
     for (int i = 0; i < N; i += slab * LANES)
-        qsort(pairs + i, (size_t)(N - i < slab * LANES ? N - i : slab * LANES), sizeof *pairs, by_n);
+        qsort(pairs + i, (size_t)(N - i < slab * LANES ? N - i : slab * LANES), sizeof *pairs,
+              by_n);
 #pragma omp parallel
     {
         const size_t rows = (size_t)(most_m + ROWS), columns = (size_t)most_n + 1;

@@ -8,8 +8,8 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
-static int best_score(const int *query, int query_length, const int *target, int target_length, int match, int mismatch,
-                      int gap, int *row)
+static int best_score(const int *query, int query_length, const int *target, int target_length,
+                      int match, int mismatch, int gap, int *row)
 {
     int best = 0;
     for (int j = 0; j <= target_length; j++)
@@ -30,9 +30,10 @@ static int best_score(const int *query, int query_length, const int *target, int
     return best;
 }
 
-void solution_compute(int N, int total_query_len, int total_target_len, int match_score, int mismatch_penalty,
-                      int gap_penalty, const int *query_seqs, const int *target_seqs, const int *query_offsets,
-                      const int *target_offsets, int *scores)
+void solution_compute(int N, int total_query_len, int total_target_len, int match_score,
+                      int mismatch_penalty, int gap_penalty, const int *query_seqs,
+                      const int *target_seqs, const int *query_offsets, const int *target_offsets,
+                      int *scores)
 {
     (void)total_query_len;
     (void)total_target_len;
@@ -43,8 +44,9 @@ void solution_compute(int N, int total_query_len, int total_target_len, int matc
     if (!row)
         return;
     for (int i = 0; i < N; i++)
-        scores[i] = best_score(query_seqs + query_offsets[i], query_offsets[i + 1] - query_offsets[i],
-                               target_seqs + target_offsets[i], target_offsets[i + 1] - target_offsets[i], match_score,
-                               mismatch_penalty, gap_penalty, row);
+        scores[i] =
+            best_score(query_seqs + query_offsets[i], query_offsets[i + 1] - query_offsets[i],
+                       target_seqs + target_offsets[i], target_offsets[i + 1] - target_offsets[i],
+                       match_score, mismatch_penalty, gap_penalty, row);
     free(row);
 }

@@ -27,16 +27,22 @@ enum { F_READS, F_UNRELATED, F_REPEATS, F_LENGTHS, F_TINY };
 
 static const struct ae_arg args[ARG_COUNT] = {
     [N] = {"N", AE_I32, AE_SCALAR, .meaning = "number of pairs"},
-    [TOTAL_QUERY_LEN] = {"total_query_len", AE_I32, AE_SCALAR, .meaning = "symbols in all queries together"},
-    [TOTAL_TARGET_LEN] = {"total_target_len", AE_I32, AE_SCALAR, .meaning = "symbols in all targets together"},
-    [MATCH_SCORE] = {"match_score", AE_I32, AE_SCALAR, .meaning = "added for two equal symbols; positive"},
+    [TOTAL_QUERY_LEN] = {"total_query_len", AE_I32, AE_SCALAR,
+                         .meaning = "symbols in all queries together"},
+    [TOTAL_TARGET_LEN] = {"total_target_len", AE_I32, AE_SCALAR,
+                          .meaning = "symbols in all targets together"},
+    [MATCH_SCORE] = {"match_score", AE_I32, AE_SCALAR,
+                     .meaning = "added for two equal symbols; positive"},
     [MISMATCH_PENALTY] = {"mismatch_penalty", AE_I32, AE_SCALAR,
                           .meaning = "added for two different symbols; negative"},
-    [GAP_PENALTY] = {"gap_penalty", AE_I32, AE_SCALAR, .meaning = "added for every symbol left out; negative"},
-    [QUERY_SEQS] = {"query_seqs", AE_I32, AE_IN, "total_query_len", .meaning = "queries, one symbol (0..3) an element"},
+    [GAP_PENALTY] = {"gap_penalty", AE_I32, AE_SCALAR,
+                     .meaning = "added for every symbol left out; negative"},
+    [QUERY_SEQS] = {"query_seqs", AE_I32, AE_IN, "total_query_len",
+                    .meaning = "queries, one symbol (0..3) an element"},
     [TARGET_SEQS] = {"target_seqs", AE_I32, AE_IN, "total_target_len",
                      .meaning = "targets, one symbol (0..3) an element"},
-    [QUERY_OFFSETS] = {"query_offsets", AE_I32, AE_IN, "N+1", .meaning = "start of each query; the last is the total"},
+    [QUERY_OFFSETS] = {"query_offsets", AE_I32, AE_IN, "N+1",
+                       .meaning = "start of each query; the last is the total"},
     [TARGET_OFFSETS] = {"target_offsets", AE_I32, AE_IN, "N+1",
                         .meaning = "start of each target; the last is the total"},
     [SCORES] = {"scores", AE_I32, AE_OUT, "N", .meaning = "best local alignment score of each pair",
@@ -72,9 +78,11 @@ static void draw_symbols(struct ae_rng *rng, int32_t *to, int64_t count)
 }
 
 /* Returns the length of the copy, at most `most`. */
-static int64_t mutate(struct ae_rng *rng, const int32_t *from, int64_t length, int32_t *to, int64_t most)
+static int64_t mutate(struct ae_rng *rng, const int32_t *from, int64_t length, int32_t *to,
+                      int64_t most)
 {
-    const double substitutions = ae_rng_uniform(rng, 0.05, 0.2), indels = ae_rng_uniform(rng, 0.02, 0.05);
+    const double substitutions = ae_rng_uniform(rng, 0.05, 0.2),
+                 indels = ae_rng_uniform(rng, 0.02, 0.05);
     int64_t n = 0;
     for (int64_t i = 0; i < length && n < most; i++) {
         const double u = ae_rng_unit(rng);
@@ -92,7 +100,8 @@ static int64_t mutate(struct ae_rng *rng, const int32_t *from, int64_t length, i
 }
 
 /* The end of one, of length `shared`, starts the other; which is which is drawn. */
-static void overlap(struct ae_rng *rng, int32_t *query, int64_t m, int32_t *target, int64_t n, int64_t shared)
+static void overlap(struct ae_rng *rng, int32_t *query, int64_t m, int32_t *target, int64_t n,
+                    int64_t shared)
 {
     if (ae_rng_chance(rng, 0.5))
         memcpy(target, query + m - shared, (size_t)shared * sizeof *target);
@@ -100,17 +109,19 @@ static void overlap(struct ae_rng *rng, int32_t *query, int64_t m, int32_t *targ
         memcpy(target + n - shared, query, (size_t)shared * sizeof *target);
 }
 
-/* Two shared blocks, the shorter one first, with over 200 unrelated symbols between them: stopping where the score
- * falls below the best so far misses the second. */
+/* Two shared blocks, the shorter one first, with over 200 unrelated symbols between them: stopping
+ * where the score falls below the best so far misses the second. */
 static void two_blocks(int32_t *query, int64_t m, int32_t *target, int64_t n)
 {
-    const int64_t shortest = m < n ? m : n, first = shortest / 8, gap = shortest / 2, second = shortest / 4;
+    const int64_t shortest = m < n ? m : n, first = shortest / 8, gap = shortest / 2,
+                  second = shortest / 4;
     memcpy(target, query, (size_t)first * sizeof *target);
     memcpy(target + first + gap, query + first + gap, (size_t)second * sizeof *target);
 }
 
 /* Writes one pair; *m and *n hold the lengths to make and receive those made. */
-static void draw_pair(struct ae_rng *rng, enum kind kind, int32_t *query, int64_t *m, int32_t *target, int64_t *n)
+static void draw_pair(struct ae_rng *rng, enum kind kind, int32_t *query, int64_t *m,
+                      int32_t *target, int64_t *n)
 {
     draw_symbols(rng, query, *m);
     draw_symbols(rng, target, *n);
@@ -174,7 +185,8 @@ static int64_t draw_length(const struct ae_instance *inst, struct ae_rng *rng, e
 
 static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_error *err)
 {
-    int64_t pairs = inst->param[P_PAIRS] + ae_rng_range(rng, -inst->param[P_PAIRS] / 64, inst->param[P_PAIRS] / 64);
+    int64_t pairs = inst->param[P_PAIRS] +
+                    ae_rng_range(rng, -inst->param[P_PAIRS] / 64, inst->param[P_PAIRS] / 64);
     if (inst->family == F_REPEATS)
         pairs = ae_rng_range(rng, 150, 200);
     if (inst->family == F_LENGTHS)
@@ -238,24 +250,27 @@ static void outputs(struct ae_instance *inst)
 }
 
 /* Offsets, total and symbols of one side. */
-static int validate_side(const struct ae_instance *inst, int total, int seqs, int offsets, struct ae_error *err)
+static int validate_side(const struct ae_instance *inst, int total, int seqs, int offsets,
+                         struct ae_error *err)
 {
     const int32_t pairs = inst->scalar[N].i32, length = inst->scalar[total].i32;
     if (inst->array[offsets].count != (size_t)pairs + 1)
         return ae_error_set(err, AE_E_INPUT, "%s has %zu elements for %d pairs", args[offsets].name,
                             inst->array[offsets].count, pairs);
     const int32_t *start = ae_in_i32(inst, offsets);
-    if (length < 0 || start[0] != 0 || start[pairs] != length || inst->array[seqs].count != (size_t)length)
+    if (length < 0 || start[0] != 0 || start[pairs] != length ||
+        inst->array[seqs].count != (size_t)length)
         return ae_error_set(err, AE_E_INPUT, "%s runs from %d to %d, %s is %d, %s has %zu elements",
-                            args[offsets].name, start[0], start[pairs], args[total].name, length, args[seqs].name,
-                            inst->array[seqs].count);
+                            args[offsets].name, start[0], start[pairs], args[total].name, length,
+                            args[seqs].name, inst->array[seqs].count);
     for (int32_t i = 0; i < pairs; i++)
         if (start[i] > start[i + 1])
-            return ae_error_set(err, AE_E_INPUT, "%s descends behind element %d", args[offsets].name, i);
+            return ae_error_set(err, AE_E_INPUT, "%s descends behind element %d",
+                                args[offsets].name, i);
     for (int32_t i = 0; i < length; i++)
         if (ae_in_i32(inst, seqs)[i] < 0 || ae_in_i32(inst, seqs)[i] > 3)
-            return ae_error_set(err, AE_E_INPUT, "%s[%d] is %d; symbols are 0 to 3", args[seqs].name, i,
-                                ae_in_i32(inst, seqs)[i]);
+            return ae_error_set(err, AE_E_INPUT, "%s[%d] is %d; symbols are 0 to 3",
+                                args[seqs].name, i, ae_in_i32(inst, seqs)[i]);
     return AE_OK;
 }
 
@@ -268,8 +283,8 @@ static int validate(const struct ae_instance *inst, struct ae_error *err)
         return ae_error_set(err, AE_E_INPUT, "match_score is %d; it must be positive", match);
     for (int a = MISMATCH_PENALTY; a <= GAP_PENALTY; a++)
         if (inst->scalar[a].i32 > -1 || inst->scalar[a].i32 < -PENALTY_MAX)
-            return ae_error_set(err, AE_E_INPUT, "%s is %d; -%d to -1 is allowed", args[a].name, inst->scalar[a].i32,
-                                PENALTY_MAX);
+            return ae_error_set(err, AE_E_INPUT, "%s is %d; -%d to -1 is allowed", args[a].name,
+                                inst->scalar[a].i32, PENALTY_MAX);
     int rc = validate_side(inst, TOTAL_QUERY_LEN, QUERY_SEQS, QUERY_OFFSETS, err);
     if (rc == AE_OK)
         rc = validate_side(inst, TOTAL_TARGET_LEN, TARGET_SEQS, TARGET_OFFSETS, err);
@@ -288,7 +303,8 @@ static void work(const struct ae_instance *inst, struct ae_work *w)
     for (int32_t i = 0; i < inst->scalar[N].i32; i++) {
         const double m = q[i + 1] - q[i], n = t[i + 1] - t[i];
         w->operations += 6 * m * n; /* compare, three sums, maxima */
-        w->steps = m + n - 1 > w->steps ? m + n - 1 : w->steps; /* anti-diagonals of the largest table */
+        w->steps =
+            m + n - 1 > w->steps ? m + n - 1 : w->steps; /* anti-diagonals of the largest table */
     }
     w->operations = w->operations > 1 ? w->operations : 1;
     w->steps = w->steps > 1 ? w->steps : 1;
@@ -306,13 +322,16 @@ const struct ae_task ae_task_smith_waterman = {
     .sizes = {[AE_SMALL] = {{1000, 64, 128}},
               [AE_MEDIUM] = {{5000, 128, 256}},
               [AE_LARGE] = {{20000, 256, 512}}},
-    .families = {{"reads", "related, shifted, identical and unrelated pairs, a few empty, a few four times as long",
-                  AE_ALL_SIZES},
-                 {"unrelated", "random pairs as published: low scores, all alike", AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
-                 {"repeats", "periodic sequences: ties everywhere, scores in the thousands",
-                  AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
-                 {"lengths", "few pairs of 0 to 5000 symbols: buffers and balance", AE_AT(AE_SMALL)},
-                 {"tiny", "one to nine pairs of up to three symbols", AE_AT(AE_SMALL)}},
+    .families =
+        {{"reads",
+          "related, shifted, identical and unrelated pairs, a few empty, a few four times as long",
+          AE_ALL_SIZES},
+         {"unrelated", "random pairs as published: low scores, all alike",
+          AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
+         {"repeats", "periodic sequences: ties everywhere, scores in the thousands",
+          AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
+         {"lengths", "few pairs of 0 to 5000 symbols: buffers and balance", AE_AT(AE_SMALL)},
+         {"tiny", "one to nine pairs of up to three symbols", AE_AT(AE_SMALL)}},
     .published_atol = 0,
     .published_rtol = 0,
     .published_note = "published pairs are unrelated, and scored with 2, -1, -2 only",

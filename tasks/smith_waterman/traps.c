@@ -17,13 +17,13 @@ enum {
 };
 
 struct fault {
-    int band;         /* cells with |i-j| beyond it are left out; 0: none */
-    int cap;          /* largest score held; 0: none */
-    int drop;         /* stop where a whole row lies this far below the best; 0: never */
-    bool fixed;       /* 2, -1, -2, whatever the arguments say */
-    bool no_clamp;    /* a table that may go below 0 */
-    bool last_row;    /* the maximum of the last row only */
-    int longest;      /* symbols looked at; 0: all */
+    int band;      /* cells with |i-j| beyond it are left out; 0: none */
+    int cap;       /* largest score held; 0: none */
+    int drop;      /* stop where a whole row lies this far below the best; 0: never */
+    bool fixed;    /* 2, -1, -2, whatever the arguments say */
+    bool no_clamp; /* a table that may go below 0 */
+    bool last_row; /* the maximum of the last row only */
+    int longest;   /* symbols looked at; 0: all */
 };
 
 static int score(struct fault fault, const struct ae_instance *inst, int pair, int *row)
@@ -65,7 +65,8 @@ static int score(struct fault fault, const struct ae_instance *inst, int pair, i
     return best;
 }
 
-static bool solve_with(struct fault fault, const struct ae_instance *inst, struct ae_expected *answer)
+static bool solve_with(struct fault fault, const struct ae_instance *inst,
+                       struct ae_expected *answer)
 {
     int longest = 0;
     for (int i = 0; i < inst->scalar[N].i32; i++) {
@@ -81,12 +82,12 @@ static bool solve_with(struct fault fault, const struct ae_instance *inst, struc
     return true;
 }
 
-#define TRAP(name, ...)                                                                                      \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right,                       \
-                     struct ae_expected *answer)                                                            \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return solve_with((struct fault){__VA_ARGS__}, inst, answer);                                        \
+#define TRAP(name, ...)                                                                            \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return solve_with((struct fault){__VA_ARGS__}, inst, answer);                              \
     }
 
 TRAP(band, .band = 64)
@@ -97,7 +98,8 @@ TRAP(no_clamp, .no_clamp = true)
 TRAP(last_row, .last_row = true)
 TRAP(longest, .longest = 256)
 
-static bool fixed(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool fixed(const struct ae_instance *inst, const struct ae_expected *right,
+                  struct ae_expected *answer)
 {
     (void)right;
     if (inst->scalar[MATCH_SCORE].i32 == 2 && inst->scalar[MISMATCH_PENALTY].i32 == -1 &&
@@ -106,7 +108,8 @@ static bool fixed(const struct ae_instance *inst, const struct ae_expected *righ
     return solve_with((struct fault){.fixed = true}, inst, answer);
 }
 
-static bool lost_tail(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool lost_tail(const struct ae_instance *inst, const struct ae_expected *right,
+                      struct ae_expected *answer)
 {
     (void)right;
     const int pairs = inst->scalar[N].i32;
