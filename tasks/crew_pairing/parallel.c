@@ -1,6 +1,7 @@
-/* The searches from all legs at once over the cores, then one radix sort and one sweep of the proposals; first fit
- * scans only the open pairings of the leg's station. The proposals and their order are those of the sequential
- * program, because ties in savings are frequent and their order moves the cost of the plan by several per cent. */
+/* The searches from all legs at once over the cores, then one radix sort and one sweep of the
+ * proposals; first fit scans only the open pairings of the leg's station. The proposals and their
+ * order are those of the sequential program, because ties in savings are frequent and their order
+ * moves the cost of the plan by several per cent. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,8 @@ struct schedule {
     const int *dep, *arr, *from, *to;
     float duty_rate, block_rate;
     int max_duty, max_block, max_legs, min_rest;
-    float *single;         /* cost of each leg alone */
-    int *arc_start, *arc;  /* legs that may follow each leg */
+    float *single;        /* cost of each leg alone */
+    int *arc_start, *arc; /* legs that may follow each leg */
 };
 
 struct duty {
@@ -26,7 +27,8 @@ struct duty {
 static inline int extend(const struct schedule *s, struct duty *duty, int leg)
 {
     const int block = duty->block + s->arr[leg] - s->dep[leg];
-    if (s->arr[leg] - duty->start > s->max_duty || block > s->max_block || duty->legs + 1 > s->max_legs)
+    if (s->arr[leg] - duty->start > s->max_duty || block > s->max_block ||
+        duty->legs + 1 > s->max_legs)
         return 0;
     duty->block = block;
     duty->legs++;
@@ -50,7 +52,8 @@ static double plan_cost(const struct schedule *s, const int *pairing, int *last)
     return s->duty_rate * duty_minutes / 60 + s->block_rate * block_minutes / 60 + fees;
 }
 
-/* --- first fit: the open pairings of each station in a list by ascending number ---------------------------- */
+/* --- first fit: the open pairings of each station in a list by ascending number
+ * ---------------------------- */
 
 struct open {
     int last;
@@ -97,7 +100,8 @@ static int first_fit(const struct schedule *s, int stations, int *pairing)
     return result;
 }
 
-/* --- the searches ----------------------------------------------------------------------------------------- */
+/* --- the searches
+ * ----------------------------------------------------------------------------------------- */
 
 struct label {
     float cost;
@@ -150,8 +154,8 @@ static int pop(struct search *q)
 
 static inline int dominates(const struct label *a, const struct label *b)
 {
-    return (a->cost <= b->cost) & (a->duty.start >= b->duty.start) & (a->duty.block <= b->duty.block) &
-           (a->duty.legs <= b->duty.legs);
+    return (a->cost <= b->cost) & (a->duty.start >= b->duty.start) &
+           (a->duty.block <= b->duty.block) & (a->duty.legs <= b->duty.legs);
 }
 
 static void add(struct search *q, const struct label *label)
@@ -186,7 +190,8 @@ static void add(struct search *q, const struct label *label)
     push(q, label->cost, q->pool_count++);
 }
 
-static void search_from(const struct schedule *s, struct search *q, int first, struct proposal *proposals, int *paths)
+static void search_from(const struct schedule *s, struct search *q, int first,
+                        struct proposal *proposals, int *paths)
 {
     const int block = s->arr[first] - s->dep[first];
     int records = 0;
@@ -218,8 +223,10 @@ static void search_from(const struct schedule *s, struct search *q, int first, s
             } else if (!extend(s, &to.duty, j)) {
                 continue;
             }
-            /* Quotients are added, so no multiply-add can make costs differ where the plain program's tie. */
-            to.cost = from.cost + (paid * s->duty_rate / 60.0f + (float)minutes * s->block_rate / 60.0f);
+            /* Quotients are added, so no multiply-add can make costs differ where the plain
+             * program's tie. */
+            to.cost =
+                from.cost + (paid * s->duty_rate / 60.0f + (float)minutes * s->block_rate / 60.0f);
             add(q, &to);
         }
     }
@@ -253,7 +260,8 @@ static int find_arcs(struct schedule *s)
 }
 
 /* Stable, ascending by the float key; values of sorted are indices of proposals. */
-static int sort_proposals(const struct proposal *proposals, size_t places, uint64_t **sorted, size_t *ret_count)
+static int sort_proposals(const struct proposal *proposals, size_t places, uint64_t **sorted,
+                          size_t *ret_count)
 {
     uint64_t *a = malloc(places * sizeof *a), *b = malloc(places * sizeof *b);
     size_t count = 0, (*histogram)[2048] = calloc(3, sizeof *histogram);
@@ -311,7 +319,10 @@ static int plan_by_search(struct schedule *s, int *pairing)
     const size_t labels = (size_t)widest * RECORDS_MAX + 1;
 #pragma omp parallel if (s->n > 500)
     {
-        struct search q = {malloc(labels * sizeof *q.pool), 0, malloc(labels * sizeof *q.heap), 0,
+        struct search q = {malloc(labels * sizeof *q.pool),
+                           0,
+                           malloc(labels * sizeof *q.heap),
+                           0,
                            malloc((size_t)s->n * LABELS_MAX * sizeof *q.at_leg),
                            calloc((size_t)s->n, sizeof *q.at_leg_count)};
         const int ready = q.pool && q.heap && q.at_leg && q.at_leg_count;
@@ -356,15 +367,23 @@ done:
     return id > 0 ? 0 : -1;
 }
 
-void solution_compute(int N, int num_stations, int base_station, const int *dep_minutes, const int *arr_minutes,
-                      const int *dep_stations, const int *arr_stations, float duty_cost_per_hour,
-                      float pairing_cost_per_hour, int max_duty_min, int max_block_min, int max_legs_duty,
-                      int min_rest_min, int *assignments)
+void solution_compute(int N, int num_stations, int base_station, const int *dep_minutes,
+                      const int *arr_minutes, const int *dep_stations, const int *arr_stations,
+                      float duty_cost_per_hour, float pairing_cost_per_hour, int max_duty_min,
+                      int max_block_min, int max_legs_duty, int min_rest_min, int *assignments)
 {
     const size_t n = (size_t)N;
-    struct schedule s = {.n = N, .base = base_station, .dep = dep_minutes, .arr = arr_minutes, .from = dep_stations,
-                         .to = arr_stations, .duty_rate = duty_cost_per_hour, .block_rate = pairing_cost_per_hour,
-                         .max_duty = max_duty_min, .max_block = max_block_min, .max_legs = max_legs_duty,
+    struct schedule s = {.n = N,
+                         .base = base_station,
+                         .dep = dep_minutes,
+                         .arr = arr_minutes,
+                         .from = dep_stations,
+                         .to = arr_stations,
+                         .duty_rate = duty_cost_per_hour,
+                         .block_rate = pairing_cost_per_hour,
+                         .max_duty = max_duty_min,
+                         .max_block = max_block_min,
+                         .max_legs = max_legs_duty,
                          .min_rest = min_rest_min};
     int *fitted = malloc(n * sizeof *fitted), *last = malloc(n * sizeof *last);
     s.single = malloc(n * sizeof *s.single);

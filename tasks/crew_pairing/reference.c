@@ -1,10 +1,10 @@
 /* Airline crew pairing. Two plans are made and the cheaper one is returned:
- *   by search: from every leg a label-setting search (a shortest path with resources: duty time, block time, legs)
- *     proposes its cheapest pairings; all proposals, ordered by what they save against flying each leg on its own, are
- *     taken greedily as long as their legs are free;
- *   first fit: every leg joins the first open pairing that can take it.
- * Labels live in a pool and know their parent's place in it; a label that a better one displaces stays in the pool,
- * marked dead, so that every proposal's cost is that of its legs. Labels are priced in float, plans in double. */
+ *   by search: from every leg a label-setting search (a shortest path with resources: duty time,
+ * block time, legs) proposes its cheapest pairings; all proposals, ordered by what they save
+ * against flying each leg on its own, are taken greedily as long as their legs are free; first fit:
+ * every leg joins the first open pairing that can take it. Labels live in a pool and know their
+ * parent's place in it; a label that a better one displaces stays in the pool, marked dead, so that
+ * every proposal's cost is that of its legs. Labels are priced in float, plans in double. */
 #include <stdlib.h>
 
 #define FEE         10000.0f /* of a pairing that starts away from the base */
@@ -14,8 +14,8 @@
 
 struct schedule {
     int n, base;
-    const int *dep, *arr;  /* minutes */
-    const int *from, *to;  /* stations */
+    const int *dep, *arr;        /* minutes */
+    const int *from, *to;        /* stations */
     float duty_rate, block_rate; /* per hour */
     int max_duty, max_block, max_legs, min_rest;
 };
@@ -50,13 +50,15 @@ static int extend_duty(const struct schedule *s, struct duty *duty, int leg)
 static float single_cost(const struct schedule *s, int leg)
 {
     const float block = (float)block_of(s, leg);
-    return block * s->duty_rate / 60.0f + block * s->block_rate / 60.0f + (s->from[leg] == s->base ? 0 : FEE);
+    return block * s->duty_rate / 60.0f + block * s->block_rate / 60.0f +
+           (s->from[leg] == s->base ? 0 : FEE);
 }
 
 /* The cost of a feasible plan, exactly but for the rounding of doubles; -1 without memory. */
 static double plan_cost(const struct schedule *s, const int *pairing)
 {
-    int *last = malloc((size_t)s->n * sizeof *last); /* of each pairing so far, -1 before its first */
+    int *last =
+        malloc((size_t)s->n * sizeof *last); /* of each pairing so far, -1 before its first */
     if (!last)
         return -1;
     for (int p = 0; p < s->n; p++)
@@ -75,7 +77,8 @@ static double plan_cost(const struct schedule *s, const int *pairing)
     return s->duty_rate * duty_minutes / 60 + s->block_rate * block_minutes / 60 + fees;
 }
 
-/* --- first fit ------------------------------------------------------------------------------------------ */
+/* --- first fit
+ * ------------------------------------------------------------------------------------------ */
 
 static int first_fit(const struct schedule *s, int *pairing)
 {
@@ -108,7 +111,8 @@ static int first_fit(const struct schedule *s, int *pairing)
     return 0;
 }
 
-/* --- the search ----------------------------------------------------------------------------------------- */
+/* --- the search
+ * ----------------------------------------------------------------------------------------- */
 
 struct label {
     float cost; /* of the pairing up to this leg */
@@ -119,7 +123,7 @@ struct label {
 };
 
 struct search {
-    int *arc_start, *arc;       /* legs that may follow each leg, ascending */
+    int *arc_start, *arc; /* legs that may follow each leg, ascending */
     struct label *pool;
     int pool_count;
     int *heap, heap_count;      /* places in the pool, cheapest first */
@@ -129,7 +133,7 @@ struct search {
 struct proposal {
     float key; /* minus the saving */
     float cost;
-    int order; /* of discovery */
+    int order;       /* of discovery */
     int first, legs; /* in the list of all paths */
 };
 
@@ -195,7 +199,8 @@ static int dominates(const struct label *a, const struct label *b)
            a->duty.legs <= b->duty.legs;
 }
 
-/* Stores the label and queues it, unless one at its leg is as good; dead are those that it betters. */
+/* Stores the label and queues it, unless one at its leg is as good; dead are those that it betters.
+ */
 static void add_label(struct search *search, struct label label)
 {
     int *const at = search->at_leg + (size_t)label.leg * LABELS_MAX;
@@ -229,8 +234,9 @@ static void add_label(struct search *search, struct label label)
     heap_push(search, search->pool_count++);
 }
 
-/* The cheapest pairings that begin with leg first; extra costs are positive, so the first RECORDS_MAX labels that
- * leave the heap are the cheapest. Fills record with their places in the pool and returns how many there are. */
+/* The cheapest pairings that begin with leg first; extra costs are positive, so the first
+ * RECORDS_MAX labels that leave the heap are the cheapest. Fills record with their places in the
+ * pool and returns how many there are. */
 static int search_from(const struct schedule *s, struct search *search, int first, int *record)
 {
     int records = 0;
@@ -252,7 +258,8 @@ static int search_from(const struct schedule *s, struct search *search, int firs
             } else if (!extend_duty(s, &to.duty, j)) {
                 continue;
             }
-            const float extra = paid * s->duty_rate / 60.0f + (float)block_of(s, j) * s->block_rate / 60.0f;
+            const float extra =
+                paid * s->duty_rate / 60.0f + (float)block_of(s, j) * s->block_rate / 60.0f;
             to.cost = from.cost + extra;
             add_label(search, to);
         }
@@ -270,7 +277,8 @@ static int by_key(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* The legs of the pairing that ends with the label at place, first leg first, to path; returns how many. */
+/* The legs of the pairing that ends with the label at place, first leg first, to path; returns how
+ * many. */
 static int read_path(const struct search *search, int place, int *path)
 {
     int legs = 0;
@@ -282,7 +290,8 @@ static int read_path(const struct search *search, int place, int *path)
 }
 
 /* Greedy cover: what saves most first; legs that nothing covers fly alone. */
-static void cover(const struct schedule *s, struct proposal *proposals, int count, const int *paths, int *pairing)
+static void cover(const struct schedule *s, struct proposal *proposals, int count, const int *paths,
+                  int *pairing)
 {
     int id = 0;
     for (int i = 0; i < s->n; i++)
@@ -356,18 +365,28 @@ done:
     return result;
 }
 
-void solution_compute(int N, int num_stations, int base_station, const int *dep_minutes, const int *arr_minutes,
-                      const int *dep_stations, const int *arr_stations, float duty_cost_per_hour,
-                      float pairing_cost_per_hour, int max_duty_min, int max_block_min, int max_legs_duty,
-                      int min_rest_min, int *assignments)
+void solution_compute(int N, int num_stations, int base_station, const int *dep_minutes,
+                      const int *arr_minutes, const int *dep_stations, const int *arr_stations,
+                      float duty_cost_per_hour, float pairing_cost_per_hour, int max_duty_min,
+                      int max_block_min, int max_legs_duty, int min_rest_min, int *assignments)
 {
-    const struct schedule s = {N, base_station, dep_minutes, arr_minutes, dep_stations, arr_stations,
-                               duty_cost_per_hour, pairing_cost_per_hour, max_duty_min, max_block_min, max_legs_duty,
+    const struct schedule s = {N,
+                               base_station,
+                               dep_minutes,
+                               arr_minutes,
+                               dep_stations,
+                               arr_stations,
+                               duty_cost_per_hour,
+                               pairing_cost_per_hour,
+                               max_duty_min,
+                               max_block_min,
+                               max_legs_duty,
                                min_rest_min};
     int *fitted = malloc((size_t)N * sizeof *fitted);
     (void)num_stations;
     if (fitted && first_fit(&s, fitted) == 0 && plan_by_search(&s, assignments) == 0) {
-        const float by_search = (float)plan_cost(&s, assignments), by_fit = (float)plan_cost(&s, fitted);
+        const float by_search = (float)plan_cost(&s, assignments),
+                    by_fit = (float)plan_cost(&s, fitted);
         for (int i = 0; by_fit < by_search && i < N; i++)
             assignments[i] = fitted[i];
     }

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The generator accepts a schedule by what both plans of the reference cost on it, and check() prices plans as it
- * does. */
-void ae_crew_pairing_plan(int, int, int, const int *, const int *, const int *, const int *, float, float, int, int, int,
-                          int, int *);
+/* The generator accepts a schedule by what both plans of the reference cost on it, and check()
+ * prices plans as it does. */
+void ae_crew_pairing_plan(int, int, int, const int *, const int *, const int *, const int *, float,
+                          float, int, int, int, int, int *);
 #define solution_compute ae_crew_pairing_plan
 #include "reference.c"
 #undef solution_compute
@@ -36,47 +36,58 @@ enum {
     ARG_COUNT
 };
 
-enum { ALTERNATE_DAYS, ROTATIONS, SHORT_DUTIES, LITTLE_FLYING, FEW_LEGS, TIGHT_CHAINS, SCATTERED, TINY };
+enum {
+    ALTERNATE_DAYS,
+    ROTATIONS,
+    SHORT_DUTIES,
+    LITTLE_FLYING,
+    FEW_LEGS,
+    TIGHT_CHAINS,
+    SCATTERED,
+    TINY
+};
 
 static const struct ae_arg args[ARG_COUNT] = {
     [N] = {"N", AE_I32, AE_SCALAR, .meaning = "flight legs"},
     [NUM_STATIONS] = {"num_stations", AE_I32, AE_SCALAR, .meaning = "stations"},
-    [BASE_STATION] = {"base_station", AE_I32, AE_SCALAR, .unit = "station id", .meaning = "where the crews live"},
-    [DEP_MINUTES] = {"dep_minutes", AE_I32, AE_IN, "N", "minutes", "departure of each leg, ascending"},
+    [BASE_STATION] = {"base_station", AE_I32, AE_SCALAR, .unit = "station id",
+                      .meaning = "where the crews live"},
+    [DEP_MINUTES] = {"dep_minutes", AE_I32, AE_IN, "N", "minutes",
+                     "departure of each leg, ascending"},
     [ARR_MINUTES] = {"arr_minutes", AE_I32, AE_IN, "N", "minutes", "arrival of each leg"},
     [DEP_STATIONS] = {"dep_stations", AE_I32, AE_IN, "N", "station id", "where each leg starts"},
     [ARR_STATIONS] = {"arr_stations", AE_I32, AE_IN, "N", "station id", "where each leg ends"},
-    [DUTY_RATE] = {"duty_cost_per_hour", AE_F32, AE_SCALAR, .unit = "currency/hour", .meaning = "pay for an hour of duty"},
+    [DUTY_RATE] = {"duty_cost_per_hour", AE_F32, AE_SCALAR, .unit = "currency/hour",
+                   .meaning = "pay for an hour of duty"},
     [PAIRING_RATE] = {"pairing_cost_per_hour", AE_F32, AE_SCALAR, .unit = "currency/hour",
                       .meaning = "pay for an hour of flight"},
     [MAX_DUTY] = {"max_duty_min", AE_I32, AE_SCALAR, .unit = "minutes", .meaning = "longest duty"},
-    [MAX_BLOCK] = {"max_block_min", AE_I32, AE_SCALAR, .unit = "minutes", .meaning = "most flight time in a duty"},
+    [MAX_BLOCK] = {"max_block_min", AE_I32, AE_SCALAR, .unit = "minutes",
+                   .meaning = "most flight time in a duty"},
     [MAX_LEGS] = {"max_legs_duty", AE_I32, AE_SCALAR, .meaning = "most legs in a duty"},
-    [MIN_REST] = {"min_rest_min", AE_I32, AE_SCALAR, .unit = "minutes", .meaning = "gap from which a new duty starts"},
-    [ASSIGNMENTS] = {"assignments", AE_I32, AE_OUT, "N", "pairing id", "pairing of each leg",
-                     .rule = {AE_PROPERTY,
-                              .reason = "every pairing feasible, and the plan's cost at most 1.10 (small) or 1.02 times "
-                                        "the reference's; better is welcome. First fit alone is 15 % dearer on every "
-                                        "timed instance; another order among equal savings moves the cost by 10 %"}},
+    [MIN_REST] = {"min_rest_min", AE_I32, AE_SCALAR, .unit = "minutes",
+                  .meaning = "gap from which a new duty starts"},
+    [ASSIGNMENTS] =
+        {"assignments", AE_I32, AE_OUT, "N", "pairing id", "pairing of each leg",
+         .rule =
+             {AE_PROPERTY,
+              .reason =
+                  "every pairing feasible, and the plan's cost at most 1.10 (small) or 1.02 times "
+                  "the reference's; better is welcome. First fit alone is 15 % dearer on every "
+                  "timed instance; another order among equal savings moves the cost by 10 %"}},
 };
 
 static struct schedule schedule_of(const struct ae_instance *inst)
 {
-    return (struct schedule){inst->scalar[N].i32,
-                             inst->scalar[BASE_STATION].i32,
-                             ae_in_i32(inst, DEP_MINUTES),
-                             ae_in_i32(inst, ARR_MINUTES),
-                             ae_in_i32(inst, DEP_STATIONS),
-                             ae_in_i32(inst, ARR_STATIONS),
-                             inst->scalar[DUTY_RATE].f32,
-                             inst->scalar[PAIRING_RATE].f32,
-                             inst->scalar[MAX_DUTY].i32,
-                             inst->scalar[MAX_BLOCK].i32,
-                             inst->scalar[MAX_LEGS].i32,
-                             inst->scalar[MIN_REST].i32};
+    return (struct schedule){
+        inst->scalar[N].i32,          inst->scalar[BASE_STATION].i32, ae_in_i32(inst, DEP_MINUTES),
+        ae_in_i32(inst, ARR_MINUTES), ae_in_i32(inst, DEP_STATIONS),  ae_in_i32(inst, ARR_STATIONS),
+        inst->scalar[DUTY_RATE].f32,  inst->scalar[PAIRING_RATE].f32, inst->scalar[MAX_DUTY].i32,
+        inst->scalar[MAX_BLOCK].i32,  inst->scalar[MAX_LEGS].i32,     inst->scalar[MIN_REST].i32};
 }
 
-/* --- schedules ------------------------------------------------------------------------------------------ */
+/* --- schedules
+ * ------------------------------------------------------------------------------------------ */
 
 #define STATIONS_MAX 64
 
@@ -101,7 +112,8 @@ static int32_t multiple_of_5(struct ae_rng *rng, int32_t most)
 static int32_t fly(struct draw *d, int32_t from, int32_t to, int32_t dep)
 {
     const double dx = d->x[from] - d->x[to], dy = d->y[from] - d->y[to];
-    const int32_t block = 50 + 5 * (int32_t)(7 * ae_sqrt(dx * dx + dy * dy) + 0.5) + multiple_of_5(d->rng, 2) - 5;
+    const int32_t block =
+        50 + 5 * (int32_t)(7 * ae_sqrt(dx * dx + dy * dy) + 0.5) + multiple_of_5(d->rng, 2) - 5;
     if (d->count < d->capacity)
         d->legs[d->count++] = (struct leg){dep, dep + block, from, to, d->count};
     return dep + block;
@@ -112,8 +124,9 @@ static int32_t turn_round(struct draw *d)
     return 35 + multiple_of_5(d->rng, 4);
 }
 
-/* Out and back every other day, a morning and a noon wave. The next way home is beyond the search's horizon, so that
- * cheap overnight matches do not hand first fit the good plan; the noon wave makes it pay for hours of waiting. */
+/* Out and back every other day, a morning and a noon wave. The next way home is beyond the search's
+ * horizon, so that cheap overnight matches do not hand first fit the good plan; the noon wave makes
+ * it pay for hours of waiting. */
 static void alternate_days(struct draw *d, int32_t n)
 {
     int32_t spokes[STATIONS_MAX], count = 0;
@@ -128,7 +141,9 @@ static void alternate_days(struct draw *d, int32_t n)
                     continue;
                 int32_t at = day * 1440 + (wave == 0 ? 390 : 720) + multiple_of_5(d->rng, 24);
                 at = fly(d, d->base, spokes[k], at) + turn_round(d);
-                const int32_t other = spokes[day % 2 + 2 * (int32_t)ae_rng_below(d->rng, (uint32_t)(count - day % 2 + 1) / 2)];
+                const int32_t other =
+                    spokes[day % 2 +
+                           2 * (int32_t)ae_rng_below(d->rng, (uint32_t)(count - day % 2 + 1) / 2)];
                 int32_t from = spokes[k];
                 if (ae_rng_chance(d->rng, 0.05) && other != from) {
                     at = fly(d, from, other, at) + turn_round(d);
@@ -171,7 +186,8 @@ static void scattered(struct draw *d, int32_t n)
 {
     for (int32_t t = 0; d->count < n + 8; t += 5 + multiple_of_5(d->rng, 40)) {
         const int32_t from = (int32_t)ae_rng_below(d->rng, (uint32_t)d->stations / 2);
-        const int32_t to = d->stations / 2 + (int32_t)ae_rng_below(d->rng, (uint32_t)(d->stations - d->stations / 2));
+        const int32_t to = d->stations / 2 +
+                           (int32_t)ae_rng_below(d->rng, (uint32_t)(d->stations - d->stations / 2));
         fly(d, from, to, t);
     }
 }
@@ -179,7 +195,8 @@ static void scattered(struct draw *d, int32_t n)
 static int by_departure(const void *a, const void *b)
 {
     const struct leg *x = a, *y = b;
-    return x->dep != y->dep ? (x->dep > y->dep) - (x->dep < y->dep) : (x->order > y->order) - (x->order < y->order);
+    return x->dep != y->dep ? (x->dep > y->dep) - (x->dep < y->dep)
+                            : (x->order > y->order) - (x->order < y->order);
 }
 
 static int draw_schedule(struct ae_instance *inst, struct ae_rng *rng, int32_t n, int32_t stations,
@@ -246,7 +263,8 @@ static int worth_searching(const struct ae_instance *inst, bool *ret_worth, stru
 
 static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_error *err)
 {
-    const int32_t nominal = (int32_t)inst->param[P_LEGS], stations = (int32_t)inst->param[P_STATIONS];
+    const int32_t nominal = (int32_t)inst->param[P_LEGS],
+                  stations = (int32_t)inst->param[P_STATIONS];
     const int32_t spread = nominal * 3 / 100;
     ae_set_i32(inst, MAX_DUTY, 840);
     ae_set_i32(inst, MAX_BLOCK, 600);
@@ -267,7 +285,8 @@ static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_erro
         n = inst->family == TINY ? (int32_t)ae_rng_range(rng, 1, 4) : n;
         const int rc = draw_schedule(inst, rng, n, stations, err);
         bool worth = true;
-        if (rc != AE_OK || (inst->family == ALTERNATE_DAYS && worth_searching(inst, &worth, err) != AE_OK))
+        if (rc != AE_OK ||
+            (inst->family == ALTERNATE_DAYS && worth_searching(inst, &worth, err) != AE_OK))
             return rc != AE_OK ? rc : AE_E_NOMEM;
         if (worth)
             return AE_OK;
@@ -289,7 +308,8 @@ static int validate(const struct ae_instance *inst, struct ae_error *err)
                             inst->scalar[BASE_STATION].i32);
     for (int arg = DUTY_RATE; arg <= PAIRING_RATE; arg++)
         if (!(inst->scalar[arg].f32 >= 0 && inst->scalar[arg].f32 <= 1e6f))
-            return ae_error_set(err, AE_E_INPUT, "%s is %g", args[arg].name, (double)inst->scalar[arg].f32);
+            return ae_error_set(err, AE_E_INPUT, "%s is %g", args[arg].name,
+                                (double)inst->scalar[arg].f32);
     for (int arg = MAX_DUTY; arg <= MIN_REST; arg++)
         if (inst->scalar[arg].i32 < 1 || inst->scalar[arg].i32 > 1000000)
             return ae_error_set(err, AE_E_INPUT, "%s is %d", args[arg].name, inst->scalar[arg].i32);
@@ -299,19 +319,25 @@ static int validate(const struct ae_instance *inst, struct ae_error *err)
                                 inst->array[arg].count, n);
     const struct schedule s = schedule_of(inst);
     for (int32_t i = 0; i < n; i++) {
-        if (s.dep[i] < 0 || s.arr[i] <= s.dep[i] || s.arr[i] > 100000000 || (i > 0 && s.dep[i] < s.dep[i - 1]))
-            return ae_error_set(err, AE_E_INPUT, "leg %d departs at %d and arrives at %d", i, s.dep[i], s.arr[i]);
+        if (s.dep[i] < 0 || s.arr[i] <= s.dep[i] || s.arr[i] > 100000000 ||
+            (i > 0 && s.dep[i] < s.dep[i - 1]))
+            return ae_error_set(err, AE_E_INPUT, "leg %d departs at %d and arrives at %d", i,
+                                s.dep[i], s.arr[i]);
         if (s.from[i] < 0 || s.from[i] >= stations || s.to[i] < 0 || s.to[i] >= stations)
-            return ae_error_set(err, AE_E_INPUT, "leg %d goes from station %d to %d", i, s.from[i], s.to[i]);
+            return ae_error_set(err, AE_E_INPUT, "leg %d goes from station %d to %d", i, s.from[i],
+                                s.to[i]);
         if (block_of(&s, i) > s.max_duty || block_of(&s, i) > s.max_block)
-            return ae_error_set(err, AE_E_INPUT, "leg %d alone takes %d minutes, more than a duty may", i,
+            return ae_error_set(err, AE_E_INPUT,
+                                "leg %d alone takes %d minutes, more than a duty may", i,
                                 block_of(&s, i));
     }
     return AE_OK;
 }
 
-/* Counts the legs that break a rule; from there on their pairing goes on as if a new duty had begun. */
-static int32_t broken_rules(const struct schedule *s, const int32_t *pairing, int32_t *last, struct duty *duty)
+/* Counts the legs that break a rule; from there on their pairing goes on as if a new duty had
+ * begun. */
+static int32_t broken_rules(const struct schedule *s, const int32_t *pairing, int32_t *last,
+                            struct duty *duty)
 {
     int32_t broken = 0;
     for (int32_t p = 0; p < s->n; p++)
@@ -334,8 +360,8 @@ static int32_t broken_rules(const struct schedule *s, const int32_t *pairing, in
     return broken;
 }
 
-static bool check(const struct ae_instance *inst, const struct ae_expected *expected, const void *const got[],
-                  struct ae_judgement *j)
+static bool check(const struct ae_instance *inst, const struct ae_expected *expected,
+                  const void *const got[], struct ae_judgement *j)
 {
     const struct schedule s = schedule_of(inst);
     const int32_t *pairing = got[ASSIGNMENTS];
@@ -346,7 +372,8 @@ static bool check(const struct ae_instance *inst, const struct ae_expected *expe
                 o->first = (size_t)i;
         }
     if (o->wrong) {
-        snprintf(j->text, sizeof j->text, "%zu of %d legs have no pairing id in 0..N-1", o->wrong, s.n);
+        snprintf(j->text, sizeof j->text, "%zu of %d legs have no pairing id in 0..N-1", o->wrong,
+                 s.n);
         return false;
     }
     int32_t *last = malloc((size_t)s.n * sizeof *last);
@@ -357,8 +384,10 @@ static bool check(const struct ae_instance *inst, const struct ae_expected *expe
     free(last);
     free(duty);
     if (o->wrong) {
-        snprintf(j->text, sizeof j->text, "infeasible: %zu legs do not connect to the leg before or break a limit of "
-                                          "their duty", o->wrong);
+        snprintf(j->text, sizeof j->text,
+                 "infeasible: %zu legs do not connect to the leg before or break a limit of "
+                 "their duty",
+                 o->wrong);
         return false;
     }
     /* An imported answer is a cost with two decimals. */
@@ -370,7 +399,8 @@ static bool check(const struct ae_instance *inst, const struct ae_expected *expe
         snprintf(j->text, sizeof j->text, "not judged: no memory");
         return false;
     }
-    const double bound = imported ? reference + 0.01 : reference * (inst->size == AE_SMALL ? 1.10 : 1.02);
+    const double bound =
+        imported ? reference + 0.01 : reference * (inst->size == AE_SMALL ? 1.10 : 1.02);
     o->max_share = cost / bound;
     if (!(cost <= bound)) {
         o->wrong = o->count;
@@ -382,12 +412,14 @@ static bool check(const struct ae_instance *inst, const struct ae_expected *expe
 
 static void work(const struct ae_instance *inst, struct ae_work *w)
 {
-    /* 21 labels leave each search's heap and meet about 7 connections each; then a sort and a sweep of the proposals. */
+    /* 21 labels leave each search's heap and meet about 7 connections each; then a sort and a sweep
+     * of the proposals. */
     w->operations = inst->scalar[N].i32 * (21 * 7 * 60.0 + 20 * 60.0);
     w->steps = 21 + 10 + 20; /* labels of a search, passes of a sort, rounds of a parallel sweep */
 }
 
-static int import(const struct ae_published *published, struct ae_instance *inst, struct ae_error *err)
+static int import(const struct ae_published *published, struct ae_instance *inst,
+                  struct ae_error *err)
 {
     static const struct {
         int arg;
@@ -408,8 +440,8 @@ static int import(const struct ae_published *published, struct ae_instance *inst
         if (rc != AE_OK)
             return rc;
         if (value < 0 || value > INT32_MAX || (params[i].arg < 0 && value != 1000000))
-            return ae_error_set(err, AE_E_INPUT, "input.bin: parameter %s = %lld does not fit", params[i].name,
-                                (long long)value);
+            return ae_error_set(err, AE_E_INPUT, "input.bin: parameter %s = %lld does not fit",
+                                params[i].name, (long long)value);
         if (params[i].arg >= 0 && args[params[i].arg].type == AE_F32)
             ae_set_f32(inst, params[i].arg, (double)((float)value / 100.0f));
         else if (params[i].arg >= 0)
@@ -424,8 +456,8 @@ static int import(const struct ae_published *published, struct ae_instance *inst
 }
 
 /* The published answer is the plan's cost alone: check() takes it from aux. */
-static int import_expected(const struct ae_instance *inst, const char *text, struct ae_expected *expected,
-                           struct ae_error *err)
+static int import_expected(const struct ae_instance *inst, const char *text,
+                           struct ae_expected *expected, struct ae_error *err)
 {
     (void)inst;
     const int rc = ae_array_alloc(&expected->aux[0], AE_F64, 1, err);
@@ -436,26 +468,34 @@ const struct ae_task ae_task_crew_pairing = {
     .id = "crew_pairing",
     .title = "Airline crew pairing by label-setting search and greedy cover",
     .domain = AE_OR,
-    .lineage = "crew pairing as set partitioning with resource-constrained shortest paths; HeuriGym's contest instances",
+    .lineage = "crew pairing as set partitioning with resource-constrained shortest paths; "
+               "HeuriGym's contest instances",
     .version = 1,
     .args = args,
     .arg_count = ARG_COUNT,
     .params = {"N", "num_stations"},
     .sizes = {[AE_SMALL] = {{37, 7}, true, "synthetic schedules of the published number of legs"},
               [AE_MEDIUM] = {{206, 7}, true, "synthetic schedules of the published number of legs"},
-              [AE_LARGE] = {{2239, 13}, true, "synthetic schedules of the published number of legs"}},
-    .families = {{"alternate_days", "out and back every other day: the search beats first fit by 15 %", AE_ALL_SIZES},
+              [AE_LARGE] = {{2239, 13},
+                            true,
+                            "synthetic schedules of the published number of legs"}},
+    .families = {{"alternate_days",
+                  "out and back every other day: the search beats first fit by 15 %", AE_ALL_SIZES},
                  {"rotations", "aircraft to and fro through a hub: first fit beats the search",
                   AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
-                 {"short_duties", "duties of a few hours, another rest", AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
-                 {"little_flying", "two or three flights' time in a duty, another rest", AE_AT(AE_SMALL)},
+                 {"short_duties", "duties of a few hours, another rest",
+                  AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
+                 {"little_flying", "two or three flights' time in a duty, another rest",
+                  AE_AT(AE_SMALL)},
                  {"few_legs", "at most one to three legs in a duty, another rest", AE_AT(AE_SMALL)},
-                 {"tight_chains", "departures at the minute of arrivals, many at once", AE_AT(AE_SMALL)},
+                 {"tight_chains", "departures at the minute of arrivals, many at once",
+                  AE_AT(AE_SMALL)},
                  {"scattered", "no leg can follow another", AE_AT(AE_SMALL)},
                  {"tiny", "one to four legs", AE_AT(AE_SMALL)}},
     .published_atol = 50000,
     .published_rtol = 0.01,
-    .published_note = "published schedules are not redistributed; their answers are costs, compared two-sided without a "
+    .published_note = "published schedules are not redistributed; their answers are costs, "
+                      "compared two-sided without a "
                       "test of feasibility, here one-sided after it",
     .published_by_check = true,
     .generate = generate,

@@ -29,7 +29,8 @@ static bool fit(const struct ae_instance *inst, struct ae_expected *answer, stru
     const int n = inst->scalar[N].i32, rest = f.no_rest ? 60 : inst->scalar[MIN_REST].i32;
     const int32_t *dep = ae_in_i32(inst, DEP_MINUTES), *arr = ae_in_i32(inst, ARR_MINUTES);
     const int32_t *from = ae_in_i32(inst, DEP_STATIONS), *to = ae_in_i32(inst, ARR_STATIONS);
-    int *last = malloc((size_t)n * sizeof *last), (*duty)[3] = malloc((size_t)n * sizeof *duty), count = 0;
+    int *last = malloc((size_t)n * sizeof *last), (*duty)[3] = malloc((size_t)n * sizeof *duty),
+        count = 0;
     int32_t *out = answer->out[ASSIGNMENTS].data;
     for (int i = 0; i < n; i++) {
         const int block = arr[i] - dep[i];
@@ -66,11 +67,12 @@ static bool fit(const struct ae_instance *inst, struct ae_expected *answer, stru
     return true;
 }
 
-#define TRAP(name, ...)                                                                                      \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer) \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return fit(inst, answer, (struct fault){__VA_ARGS__});                                               \
+#define TRAP(name, ...)                                                                            \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return fit(inst, answer, (struct fault){__VA_ARGS__});                                     \
     }
 
 TRAP(first_fit, 0)
@@ -82,7 +84,8 @@ TRAP(no_legs, .no_legs = true)
 TRAP(no_rest, .no_rest = true)
 
 /* The cheapest way to a small total when nobody looks at feasibility. */
-static bool one_group(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool one_group(const struct ae_instance *inst, const struct ae_expected *right,
+                      struct ae_expected *answer)
 {
     (void)right;
     for (int i = 0; i < inst->scalar[N].i32; i++)
@@ -90,7 +93,8 @@ static bool one_group(const struct ae_instance *inst, const struct ae_expected *
     return true;
 }
 
-static bool singles(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool singles(const struct ae_instance *inst, const struct ae_expected *right,
+                    struct ae_expected *answer)
 {
     (void)right;
     for (int i = 0; i < inst->scalar[N].i32; i++)
@@ -99,7 +103,8 @@ static bool singles(const struct ae_instance *inst, const struct ae_expected *ri
 }
 
 /* Mutations of the right plan: two pairings as one, two legs exchanged, an id out of range. */
-static bool merged(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool merged(const struct ae_instance *inst, const struct ae_expected *right,
+                   struct ae_expected *answer)
 {
     (void)right;
     int32_t *out = answer->out[ASSIGNMENTS].data;
@@ -114,14 +119,16 @@ static bool merged(const struct ae_instance *inst, const struct ae_expected *rig
     return false;
 }
 
-static bool exchanged(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool exchanged(const struct ae_instance *inst, const struct ae_expected *right,
+                      struct ae_expected *answer)
 {
     (void)right;
     int32_t *out = answer->out[ASSIGNMENTS].data;
     const int n = inst->scalar[N].i32;
     for (int i = 0; i < n; i++)
         for (int k = i + 1; k < n; k++)
-            if (out[i] != out[k] && ae_in_i32(inst, DEP_STATIONS)[i] != ae_in_i32(inst, DEP_STATIONS)[k]) {
+            if (out[i] != out[k] &&
+                ae_in_i32(inst, DEP_STATIONS)[i] != ae_in_i32(inst, DEP_STATIONS)[k]) {
                 const int32_t kept = out[i];
                 out[i] = out[k];
                 out[k] = kept;
@@ -130,7 +137,8 @@ static bool exchanged(const struct ae_instance *inst, const struct ae_expected *
     return false;
 }
 
-static bool id_too_large(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool id_too_large(const struct ae_instance *inst, const struct ae_expected *right,
+                         struct ae_expected *answer)
 {
     (void)right;
     ((int32_t *)answer->out[ASSIGNMENTS].data)[0] = inst->scalar[N].i32;
@@ -138,7 +146,8 @@ static bool id_too_large(const struct ae_instance *inst, const struct ae_expecte
 }
 
 /* Pairings of the right plan broken up after their first leg. */
-static bool broken_up(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool broken_up(const struct ae_instance *inst, const struct ae_expected *right,
+                      struct ae_expected *answer)
 {
     (void)right;
     int32_t *out = answer->out[ASSIGNMENTS].data;

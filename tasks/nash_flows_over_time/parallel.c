@@ -1,9 +1,10 @@
-/* One simulation a thread, driven by events: only nodes with volume, roads with a queue and volumes that arrive are
- * looked at. Roads are numbered by their start, so that those of a node lie together.
- * Queues near the destination grow or shrink in every step, which shifts the distances of most nodes but hardly ever
- * the shape of the tree of shortest paths. So the old tree is priced anew, in order of distance: an upper bound. One
- * pass over the roads, in vectors, finds those that offer less, mostly none; what they improve is settled by
- * Dijkstra's algorithm. The road of smallest index is looked up only for nodes that have volume to send. */
+/* One simulation a thread, driven by events: only nodes with volume, roads with a queue and volumes
+ * that arrive are looked at. Roads are numbered by their start, so that those of a node lie
+ * together. Queues near the destination grow or shrink in every step, which shifts the distances of
+ * most nodes but hardly ever the shape of the tree of shortest paths. So the old tree is priced
+ * anew, in order of distance: an upper bound. One pass over the roads, in vectors, finds those that
+ * offer less, mostly none; what they improve is settled by Dijkstra's algorithm. The road of
+ * smallest index is looked up only for nodes that have volume to send. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +13,10 @@
 
 struct network {
     int n, m;
-    int *start;                    /* first road out of each node */
-    int *tail, *head, *transit;    /* of each road in the new order */
+    int *start;                 /* first road out of each node */
+    int *tail, *head, *transit; /* of each road in the new order */
     float *capacity;
-    int *in_start, *in;            /* roads into each node */
+    int *in_start, *in; /* roads into each node */
 };
 
 struct arrival {
@@ -139,7 +140,8 @@ static void repair(const struct network *net, struct state *s)
 static int next_road(const struct network *net, const struct state *s, int u)
 {
     for (int e = net->start[u]; e < net->start[u + 1]; e++)
-        if (s->distance[net->head[e]] < UNREACHABLE && s->weight[e] + s->distance[net->head[e]] == s->distance[u])
+        if (s->distance[net->head[e]] < UNREACHABLE &&
+            s->weight[e] + s->distance[net->head[e]] == s->distance[u])
             return e;
     return -1;
 }
@@ -253,9 +255,9 @@ static void group(int n, int m, const int *end, int *start, int *list)
         list[start[end[e] + 1]++] = e;
 }
 
-void solution_compute(int num_nodes, int num_edges, int num_steps, const int *edge_u, const int *edge_v,
-                      const float *edge_capacity, const int *edge_transit_time, int num_requests,
-                      const float *inflow_rates, float *results)
+void solution_compute(int num_nodes, int num_edges, int num_steps, const int *edge_u,
+                      const int *edge_v, const float *edge_capacity, const int *edge_transit_time,
+                      int num_requests, const float *inflow_rates, float *results)
 {
     const size_t n = (size_t)num_nodes, m = (size_t)num_edges;
     struct network net = {.n = num_nodes,
@@ -267,7 +269,8 @@ void solution_compute(int num_nodes, int num_edges, int num_steps, const int *ed
                           .capacity = malloc(m * sizeof(float)),
                           .in_start = malloc((n + 2) * sizeof(int)),
                           .in = malloc(m * sizeof(int))};
-    if (!net.start || !net.tail || !net.head || !net.transit || !net.capacity || !net.in_start || !net.in)
+    if (!net.start || !net.tail || !net.head || !net.transit || !net.capacity || !net.in_start ||
+        !net.in)
         goto done;
     group(num_nodes, num_edges, edge_u, net.start, net.in);
     for (int k = 0; k < num_edges; k++) {
@@ -293,8 +296,8 @@ void solution_compute(int num_nodes, int num_edges, int num_steps, const int *ed
                           .is_queued = malloc(m),
                           .is_touched = malloc(m),
                           .heap = malloc((2 * m + n + 2) * sizeof(struct entry))};
-        const int ready = s.waiting && s.queue && s.weight && s.distance && s.parent && s.order && s.nodes && s.queued &&
-                          s.touched && s.is_queued && s.is_touched && s.heap;
+        const int ready = s.waiting && s.queue && s.weight && s.distance && s.parent && s.order &&
+                          s.nodes && s.queued && s.touched && s.is_queued && s.is_touched && s.heap;
 #pragma omp for schedule(dynamic, 1)
         for (int r = num_requests - 1; r >= 0; r--)
             if (ready)

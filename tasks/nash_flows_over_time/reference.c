@@ -1,6 +1,7 @@
-/* Discrete-time dynamic traffic assignment with point queues (Vickrey): a steady inflow at node 0, every driver takes
- * the route that is fastest as the queues stand now, every road admits at most its capacity per step. Routes come from
- * Bellman-Ford sweeps, anew in every step. One simulation for each inflow rate; volumes in float. */
+/* Discrete-time dynamic traffic assignment with point queues (Vickrey): a steady inflow at node 0,
+ * every driver takes the route that is fastest as the queues stand now, every road admits at most
+ * its capacity per step. Routes come from Bellman-Ford sweeps, anew in every step. One simulation
+ * for each inflow rate; volumes in float. */
 #include <stdlib.h>
 
 #define RING        32 /* steps that a volume can be under way, at most RING-1 */
@@ -16,12 +17,13 @@ struct state {
     float *waiting; /* volume at each node that has to choose its next road */
     float *queue;   /* volume before each road */
     float *moving;  /* on each road, by step of arrival modulo RING */
-    int *weight;    /* of each road now: transit time and queueing delay, in thousandths of a step */
-    int *distance;  /* of each node to the destination */
-    int *next;      /* road that leads there, -1 where none does */
+    int *weight;   /* of each road now: transit time and queueing delay, in thousandths of a step */
+    int *distance; /* of each node to the destination */
+    int *next;     /* road that leads there, -1 where none does */
 };
 
-/* Distances to node n-1, then for every node the road of smallest index that lies on a shortest path. */
+/* Distances to node n-1, then for every node the road of smallest index that lies on a shortest
+ * path. */
 static void find_routes(const struct network *net, struct state *s)
 {
     for (int i = 0; i < net->n; i++) {
@@ -84,14 +86,16 @@ static float simulate(const struct network *net, struct state *s, int num_steps,
     return total;
 }
 
-void solution_compute(int num_nodes, int num_edges, int num_steps, const int *edge_u, const int *edge_v,
-                      const float *edge_capacity, const int *edge_transit_time, int num_requests,
-                      const float *inflow_rates, float *results)
+void solution_compute(int num_nodes, int num_edges, int num_steps, const int *edge_u,
+                      const int *edge_v, const float *edge_capacity, const int *edge_transit_time,
+                      int num_requests, const float *inflow_rates, float *results)
 {
-    const struct network net = {num_nodes, num_edges, edge_u, edge_v, edge_transit_time, edge_capacity};
+    const struct network net = {num_nodes, num_edges,         edge_u,
+                                edge_v,    edge_transit_time, edge_capacity};
     const size_t n = (size_t)num_nodes, m = (size_t)num_edges;
-    struct state s = {malloc(n * sizeof(float)),        malloc(m * sizeof(float)), malloc(m * RING * sizeof(float)),
-                      malloc(m * sizeof(int)), malloc(n * sizeof(int)),   malloc(n * sizeof(int))};
+    struct state s = {malloc(n * sizeof(float)),        malloc(m * sizeof(float)),
+                      malloc(m * RING * sizeof(float)), malloc(m * sizeof(int)),
+                      malloc(n * sizeof(int)),          malloc(n * sizeof(int))};
     if (s.waiting && s.queue && s.moving && s.weight && s.distance && s.next)
         for (int r = 0; r < num_requests; r++)
             results[r] = simulate(&net, &s, num_steps, inflow_rates[r]);

@@ -9,7 +9,19 @@
 
 enum { P_NODES, P_EDGES, P_STEPS };
 
-enum { NUM_NODES, NUM_EDGES, NUM_STEPS, EDGE_U, EDGE_V, CAPACITY, TRANSIT, NUM_REQUESTS, RATES, RESULTS, ARG_COUNT };
+enum {
+    NUM_NODES,
+    NUM_EDGES,
+    NUM_STEPS,
+    EDGE_U,
+    EDGE_V,
+    CAPACITY,
+    TRANSIT,
+    NUM_REQUESTS,
+    RATES,
+    RESULTS,
+    ARG_COUNT
+};
 
 enum { RANDOM, EQUAL_ROADS, JAM, FREE_FLOW, DEAD_ENDS, CUT_OFF, SCENARIOS, TINY };
 
@@ -20,19 +32,26 @@ enum { RANDOM, EQUAL_ROADS, JAM, FREE_FLOW, DEAD_ENDS, CUT_OFF, SCENARIOS, TINY 
 #define DISTANCE_MAX 500000000.0 /* thousandths of a step; far below "unreachable" and INT_MAX */
 
 static const struct ae_arg args[ARG_COUNT] = {
-    [NUM_NODES] = {"num_nodes", AE_I32, AE_SCALAR, .meaning = "nodes; 0 is the source, the last one the destination"},
+    [NUM_NODES] = {"num_nodes", AE_I32, AE_SCALAR,
+                   .meaning = "nodes; 0 is the source, the last one the destination"},
     [NUM_EDGES] = {"num_edges", AE_I32, AE_SCALAR, .meaning = "roads, each in one direction"},
     [NUM_STEPS] = {"num_steps", AE_I32, AE_SCALAR, .meaning = "time steps"},
     [EDGE_U] = {"edge_u", AE_I32, AE_IN, "num_edges", "node id", "where a road starts"},
     [EDGE_V] = {"edge_v", AE_I32, AE_IN, "num_edges", "node id", "where a road ends"},
-    [CAPACITY] = {"edge_capacity", AE_F32, AE_IN, "num_edges", "volume/step", "volume that may enter a road in a step"},
-    [TRANSIT] = {"edge_transit_time", AE_I32, AE_IN, "num_edges", "steps", "time on the road itself"},
+    [CAPACITY] = {"edge_capacity", AE_F32, AE_IN, "num_edges", "volume/step",
+                  "volume that may enter a road in a step"},
+    [TRANSIT] = {"edge_transit_time", AE_I32, AE_IN, "num_edges", "steps",
+                 "time on the road itself"},
     [NUM_REQUESTS] = {"num_requests", AE_I32, AE_SCALAR, .meaning = "scenarios"},
-    [RATES] = {"inflow_rates", AE_F32, AE_IN, "num_requests", "volume/step", "inflow at the source in each scenario"},
-    [RESULTS] = {"results", AE_F32, AE_OUT, "num_requests", "volume", "total volume arrived in each scenario",
-                 .rule = {AE_EXACT, .reason = "capacities and rates are multiples of 1/64 and all volumes stay below "
-                                              "2^18, so every float sum is exact in any order; one wrong route moves "
-                                              "the total"}},
+    [RATES] = {"inflow_rates", AE_F32, AE_IN, "num_requests", "volume/step",
+               "inflow at the source in each scenario"},
+    [RESULTS] =
+        {"results", AE_F32, AE_OUT, "num_requests", "volume",
+         "total volume arrived in each scenario",
+         .rule = {AE_EXACT,
+                  .reason = "capacities and rates are multiples of 1/64 and all volumes stay below "
+                            "2^18, so every float sum is exact in any order; one wrong route moves "
+                            "the total"}},
 };
 
 struct network {
@@ -41,7 +60,8 @@ struct network {
     float *capacity;
 };
 
-/* --- the network ---------------------------------------------------------------------------------------- */
+/* --- the network
+ * ---------------------------------------------------------------------------------------- */
 
 /* A node without ways out, in the family that has them: a third of the inner ones. */
 static bool dead_end(const struct ae_instance *inst, int32_t n, int32_t node)
@@ -53,15 +73,19 @@ static bool may_exist(const struct ae_instance *inst, int32_t n, int32_t u, int3
 {
     if (u == v || dead_end(inst, n, u))
         return false;
-    return inst->family != CUT_OFF || u > n / 2 || v <= n / 2; /* no way from the first half to the second */
+    return inst->family != CUT_OFF || u > n / 2 ||
+           v <= n / 2; /* no way from the first half to the second */
 }
 
-/* Roads (i, next i) that lead everywhere to the destination, then random pairs, none twice, in random order. */
-static int draw_network(const struct ae_instance *inst, struct ae_rng *rng, struct network *net, struct ae_error *err)
+/* Roads (i, next i) that lead everywhere to the destination, then random pairs, none twice, in
+ * random order. */
+static int draw_network(const struct ae_instance *inst, struct ae_rng *rng, struct network *net,
+                        struct ae_error *err)
 {
     const size_t n = (size_t)net->n;
     unsigned char *used = calloc(n * n / 8 + 1, 1);
-    int32_t *order = malloc((size_t)net->m * sizeof *order), *pairs = malloc((size_t)net->m * 2 * sizeof *pairs);
+    int32_t *order = malloc((size_t)net->m * sizeof *order),
+            *pairs = malloc((size_t)net->m * 2 * sizeof *pairs);
     if (!used || !order || !pairs) {
         free(used);
         free(order);
@@ -75,12 +99,14 @@ static int draw_network(const struct ae_instance *inst, struct ae_rng *rng, stru
             v++;
         if (!may_exist(inst, net->n, u, v))
             continue;
-        used[((size_t)u * n + (size_t)v) / 8] |= (unsigned char)(1u << (((size_t)u * n + (size_t)v) % 8));
+        used[((size_t)u * n + (size_t)v) / 8] |=
+            (unsigned char)(1u << (((size_t)u * n + (size_t)v) % 8));
         pairs[2 * count] = u;
         pairs[2 * count++ + 1] = v;
     }
     for (int64_t tries = 0; count < net->m && tries < 100 * (int64_t)net->m; tries++) {
-        const int32_t u = (int32_t)ae_rng_below(rng, (uint32_t)net->n), v = (int32_t)ae_rng_below(rng, (uint32_t)net->n);
+        const int32_t u = (int32_t)ae_rng_below(rng, (uint32_t)net->n),
+                      v = (int32_t)ae_rng_below(rng, (uint32_t)net->n);
         const size_t pair = (size_t)u * n + (size_t)v;
         if (!may_exist(inst, net->n, u, v) || used[pair / 8] >> (pair % 8) & 1)
             continue;
@@ -93,7 +119,8 @@ static int draw_network(const struct ae_instance *inst, struct ae_rng *rng, stru
     for (int32_t e = 0; e < count; e++) {
         net->tail[e] = pairs[2 * order[e]];
         net->head[e] = pairs[2 * order[e] + 1];
-        net->capacity[e] = (float)((UNIT + (double)ae_rng_range(rng, 0, inst->family == JAM ? 16 : 576)) / UNIT);
+        net->capacity[e] =
+            (float)((UNIT + (double)ae_rng_range(rng, 0, inst->family == JAM ? 16 : 576)) / UNIT);
         net->transit[e] = (int32_t)ae_rng_range(rng, 1, 30);
         if (inst->family == EQUAL_ROADS) { /* many routes tie, and their order decides */
             net->capacity[e] = 1.5f;
@@ -106,7 +133,8 @@ static int draw_network(const struct ae_instance *inst, struct ae_rng *rng, stru
     return AE_OK;
 }
 
-/* --- the largest steady flow, by shortest augmenting paths ------------------------------------------------ */
+/* --- the largest steady flow, by shortest augmenting paths
+ * ------------------------------------------------ */
 
 struct residual {
     int32_t *start, *arc; /* arcs at each node: 2e forward over road e, 2e+1 backward */
@@ -177,7 +205,8 @@ static int64_t max_flow(const struct network *net)
     return flow;
 }
 
-/* --- scenarios ------------------------------------------------------------------------------------------ */
+/* --- scenarios
+ * ------------------------------------------------------------------------------------------ */
 
 static double quarter(double rate)
 {
@@ -185,9 +214,11 @@ static double quarter(double rate)
 }
 
 /* Rates around the largest steady flow: some of the scenarios are free, some queue, some jam. */
-static int draw_rates(struct ae_instance *inst, struct ae_rng *rng, int64_t steps, double flow, struct ae_error *err)
+static int draw_rates(struct ae_instance *inst, struct ae_rng *rng, int64_t steps, double flow,
+                      struct ae_error *err)
 {
-    const double most = 0.62 * VOLUME_MAX / (double)steps; /* 1.6 times this over all steps stays below VOLUME_MAX */
+    const double most = 0.62 * VOLUME_MAX /
+                        (double)steps; /* 1.6 times this over all steps stays below VOLUME_MAX */
     double around = flow < most ? flow : most;
     around = inst->family == JAM ? most : around < 25 ? around : 25;
     const int32_t count = inst->family == SCENARIOS ? 67 : inst->family == FREE_FLOW ? 4 : REQUESTS;
@@ -261,20 +292,26 @@ static void outputs(struct ae_instance *inst)
 
 static int validate(const struct ae_instance *inst, struct ae_error *err)
 {
-    const int32_t n = inst->scalar[NUM_NODES].i32, m = inst->scalar[NUM_EDGES].i32, steps = inst->scalar[NUM_STEPS].i32;
+    const int32_t n = inst->scalar[NUM_NODES].i32, m = inst->scalar[NUM_EDGES].i32,
+                  steps = inst->scalar[NUM_STEPS].i32;
     const int32_t requests = inst->scalar[NUM_REQUESTS].i32;
-    if (n < 2 || m < 1 || steps < 1 || requests < 1 || requests > REQUESTS_MAX || n > 10000000 || m > 50000000 ||
-        steps > 1000000000)
-        return ae_error_set(err, AE_E_INPUT, "%d nodes, %d roads, %d steps, %d scenarios", n, m, steps, requests);
+    if (n < 2 || m < 1 || steps < 1 || requests < 1 || requests > REQUESTS_MAX || n > 10000000 ||
+        m > 50000000 || steps > 1000000000)
+        return ae_error_set(err, AE_E_INPUT, "%d nodes, %d roads, %d steps, %d scenarios", n, m,
+                            steps, requests);
     for (int arg = EDGE_U; arg <= RATES; arg++)
         if (arg != NUM_REQUESTS && inst->array[arg].count != (size_t)(arg == RATES ? requests : m))
-            return ae_error_set(err, AE_E_INPUT, "%s has %zu elements", args[arg].name, inst->array[arg].count);
+            return ae_error_set(err, AE_E_INPUT, "%s has %zu elements", args[arg].name,
+                                inst->array[arg].count);
     double narrowest = INFINITY, largest = 0;
     for (int32_t e = 0; e < m; e++) {
-        const int32_t u = ae_in_i32(inst, EDGE_U)[e], v = ae_in_i32(inst, EDGE_V)[e], t = ae_in_i32(inst, TRANSIT)[e];
+        const int32_t u = ae_in_i32(inst, EDGE_U)[e], v = ae_in_i32(inst, EDGE_V)[e],
+                      t = ae_in_i32(inst, TRANSIT)[e];
         const float capacity = ae_in_f32(inst, CAPACITY)[e];
-        if (u < 0 || u >= n || v < 0 || v >= n || u == v || t < 1 || t > 31 || !(capacity > 0 && isfinite(capacity)))
-            return ae_error_set(err, AE_E_INPUT, "road %d from %d to %d has capacity %g and takes %d steps", e, u, v,
+        if (u < 0 || u >= n || v < 0 || v >= n || u == v || t < 1 || t > 31 ||
+            !(capacity > 0 && isfinite(capacity)))
+            return ae_error_set(err, AE_E_INPUT,
+                                "road %d from %d to %d has capacity %g and takes %d steps", e, u, v,
                                 (double)capacity, t);
         narrowest = fmin(narrowest, (double)capacity);
     }
@@ -285,8 +322,11 @@ static int validate(const struct ae_instance *inst, struct ae_error *err)
         largest = fmax(largest, (double)rate);
     }
     if (!(31000.0 * (n - 1) + 1000 * largest * steps / narrowest <= DISTANCE_MAX))
-        return ae_error_set(err, AE_E_INPUT, "queues of %g volume/step over %d steps at a capacity of %g would exceed "
-                                             "the range of distances", largest, steps, narrowest);
+        return ae_error_set(
+            err, AE_E_INPUT,
+            "queues of %g volume/step over %d steps at a capacity of %g would exceed "
+            "the range of distances",
+            largest, steps, narrowest);
     return AE_OK;
 }
 
@@ -308,9 +348,11 @@ static int import_rates(const char *text, struct ae_instance *inst, struct ae_er
         char *end;
         const float rate = strtof(p, &end);
         if (end == p || (*end && !strchr(" \t\r\n", *end)))
-            return ae_error_set(err, AE_E_INPUT, "requests.txt: line %d is no inflow rate", count + 1);
+            return ae_error_set(err, AE_E_INPUT, "requests.txt: line %d is no inflow rate",
+                                count + 1);
         if (count == REQUESTS_MAX)
-            return ae_error_set(err, AE_E_INPUT, "requests.txt has more than %d lines", REQUESTS_MAX);
+            return ae_error_set(err, AE_E_INPUT, "requests.txt has more than %d lines",
+                                REQUESTS_MAX);
         rates[count++] = rate;
         p = end;
     }
@@ -319,7 +361,8 @@ static int import_rates(const char *text, struct ae_instance *inst, struct ae_er
     return AE_OK;
 }
 
-static int import(const struct ae_published *published, struct ae_instance *inst, struct ae_error *err)
+static int import(const struct ae_published *published, struct ae_instance *inst,
+                  struct ae_error *err)
 {
     for (int arg = NUM_NODES; arg <= NUM_STEPS; arg++) {
         int64_t value;
@@ -327,8 +370,8 @@ static int import(const struct ae_published *published, struct ae_instance *inst
         if (rc != AE_OK)
             return rc;
         if (value < 0 || value > INT32_MAX)
-            return ae_error_set(err, AE_E_INPUT, "input.bin: parameter %s = %lld does not fit", args[arg].name,
-                                (long long)value);
+            return ae_error_set(err, AE_E_INPUT, "input.bin: parameter %s = %lld does not fit",
+                                args[arg].name, (long long)value);
         ae_set_i32(inst, arg, value);
     }
     for (int arg = EDGE_U; arg <= TRANSIT; arg++) {
@@ -337,7 +380,8 @@ static int import(const struct ae_published *published, struct ae_instance *inst
             return rc;
     }
     if (!published->requests)
-        return ae_error_set(err, AE_E_INPUT, "requests.txt, which holds the inflow rates, is missing");
+        return ae_error_set(err, AE_E_INPUT,
+                            "requests.txt, which holds the inflow rates, is missing");
     return import_rates(published->requests, inst, err);
 }
 
@@ -352,20 +396,26 @@ const struct ae_task ae_task_nash_flows_over_time = {
     .params = {"num_nodes", "num_edges", "num_steps"},
     .sizes = {[AE_SMALL] = {{100, 400, 1000}},
               [AE_MEDIUM] = {{1000, 4000, 5000}},
-              [AE_LARGE] = {{2000, 8000, 8000}, .note = "the published generator's; its metadata say otherwise"}},
-    .families = {{"random", "random roads around a chain, rates around the largest steady flow", AE_ALL_SIZES},
-                 {"equal_roads", "all capacities alike, transit times 1 or 2: shortest routes tie everywhere",
+              [AE_LARGE] = {{2000, 8000, 8000},
+                            .note = "the published generator's; its metadata say otherwise"}},
+    .families = {{"random", "random roads around a chain, rates around the largest steady flow",
+                  AE_ALL_SIZES},
+                 {"equal_roads",
+                  "all capacities alike, transit times 1 or 2: shortest routes tie everywhere",
                   AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
                  {"jam", "narrow roads and inflows far above what they carry: queues of hours",
                   AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
                  {"free_flow", "inflows that hardly queue", AE_AT(AE_SMALL)},
                  {"dead_ends", "a third of the nodes have no way out", AE_AT(AE_SMALL)},
-                 {"cut_off", "no way from the source to the destination: nothing arrives", AE_AT(AE_SMALL)},
-                 {"scenarios", "67 scenarios in no order, one without traffic, two alike", AE_AT(AE_SMALL)},
+                 {"cut_off", "no way from the source to the destination: nothing arrives",
+                  AE_AT(AE_SMALL)},
+                 {"scenarios", "67 scenarios in no order, one without traffic, two alike",
+                  AE_AT(AE_SMALL)},
                  {"tiny", "two to four nodes", AE_AT(AE_SMALL)}},
     .published_atol = 1,
     .published_rtol = 0.01,
-    .published_note = "published capacities are no multiples of 1/64: their sums depend on the order of addition, and "
+    .published_note = "published capacities are no multiples of 1/64: their sums depend on the "
+                      "order of addition, and "
                       "one flipped bit can change a route",
     .generate = generate,
     .outputs = outputs,

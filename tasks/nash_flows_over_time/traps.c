@@ -3,11 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUM_NODES, NUM_EDGES, NUM_STEPS, EDGE_U, EDGE_V, CAPACITY, TRANSIT, NUM_REQUESTS, RATES, RESULTS };
+enum {
+    NUM_NODES,
+    NUM_EDGES,
+    NUM_STEPS,
+    EDGE_U,
+    EDGE_V,
+    CAPACITY,
+    TRANSIT,
+    NUM_REQUESTS,
+    RATES,
+    RESULTS
+};
 
 /* What one wrong simulation does otherwise. */
 struct fault {
-    bool static_routes, largest_index, rounded, shared_rate, late, queue_first, no_capacity, in_flight_counts;
+    bool static_routes, largest_index, rounded, shared_rate, late, queue_first, no_capacity,
+        in_flight_counts;
     int reroute_every, sweeps;
 };
 
@@ -37,12 +49,14 @@ static void find_routes(struct run *r, const struct fault *f)
     for (int k = 0; k < r->m; k++) {
         const int e = f->largest_index ? k : r->m - 1 - k;
         const int to = r->distance[r->head[e]];
-        if (to < 1000000000 && r->weight[e] + to == r->distance[r->tail[e]] && r->tail[e] != r->n - 1)
+        if (to < 1000000000 && r->weight[e] + to == r->distance[r->tail[e]] &&
+            r->tail[e] != r->n - 1)
             r->next[r->tail[e]] = e;
     }
 }
 
-static float simulate(const struct ae_instance *inst, struct run *r, const struct fault *f, float rate)
+static float simulate(const struct ae_instance *inst, struct run *r, const struct fault *f,
+                      float rate)
 {
     const size_t m = (size_t)r->m;
     float total = 0;
@@ -72,8 +86,9 @@ static float simulate(const struct ae_instance *inst, struct run *r, const struc
                     }
             } else {
                 for (int e = 0; e < r->m; e++) {
-                    const float enters =
-                        f->no_capacity || r->queue[e] < r->capacity[e] ? r->queue[e] : r->capacity[e];
+                    const float enters = f->no_capacity || r->queue[e] < r->capacity[e]
+                                             ? r->queue[e]
+                                             : r->capacity[e];
                     r->queue[e] -= enters;
                     const int steps = r->transit[e] + f->late < 32 ? r->transit[e] + f->late : 31;
                     r->moving[(size_t)((t + steps) % 32) * m + (size_t)e] += enters;
@@ -89,10 +104,18 @@ static float simulate(const struct ae_instance *inst, struct run *r, const struc
 
 static bool run(const struct ae_instance *inst, struct ae_expected *answer, struct fault f)
 {
-    struct run r = {inst->scalar[NUM_NODES].i32, inst->scalar[NUM_EDGES].i32, ae_in_i32(inst, EDGE_U),
-                    ae_in_i32(inst, EDGE_V),     ae_in_i32(inst, TRANSIT),    ae_in_f32(inst, CAPACITY),
-                    NULL,                        NULL,                        NULL,
-                    NULL,                        NULL,                        NULL};
+    struct run r = {inst->scalar[NUM_NODES].i32,
+                    inst->scalar[NUM_EDGES].i32,
+                    ae_in_i32(inst, EDGE_U),
+                    ae_in_i32(inst, EDGE_V),
+                    ae_in_i32(inst, TRANSIT),
+                    ae_in_f32(inst, CAPACITY),
+                    NULL,
+                    NULL,
+                    NULL,
+                    NULL,
+                    NULL,
+                    NULL};
     const size_t n = (size_t)r.n, m = (size_t)r.m;
     r.waiting = malloc(n * sizeof(float));
     r.queue = malloc(m * sizeof(float));
@@ -114,11 +137,12 @@ static bool run(const struct ae_instance *inst, struct ae_expected *answer, stru
     return true;
 }
 
-#define TRAP(name, ...)                                                                                      \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer) \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return run(inst, answer, (struct fault){__VA_ARGS__});                                               \
+#define TRAP(name, ...)                                                                            \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return run(inst, answer, (struct fault){__VA_ARGS__});                                     \
     }
 
 TRAP(static_routes, .static_routes = true)
@@ -132,14 +156,18 @@ TRAP(in_flight_counts, .in_flight_counts = true)
 TRAP(every_second, .reroute_every = 2)
 TRAP(four_sweeps, .sweeps = 4)
 
-/* min(rate, cut) times the steps that remain after the way there: near enough for the published tolerance. */
-static bool formula(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+/* min(rate, cut) times the steps that remain after the way there: near enough for the published
+ * tolerance. */
+static bool formula(const struct ae_instance *inst, const struct ae_expected *right,
+                    struct ae_expected *answer)
 {
     (void)right;
     double from = 0, into = 0;
     for (int e = 0; e < inst->scalar[NUM_EDGES].i32; e++) {
         from += ae_in_i32(inst, EDGE_U)[e] == 0 ? (double)ae_in_f32(inst, CAPACITY)[e] : 0;
-        into += ae_in_i32(inst, EDGE_V)[e] == inst->scalar[NUM_NODES].i32 - 1 ? (double)ae_in_f32(inst, CAPACITY)[e] : 0;
+        into += ae_in_i32(inst, EDGE_V)[e] == inst->scalar[NUM_NODES].i32 - 1
+                    ? (double)ae_in_f32(inst, CAPACITY)[e]
+                    : 0;
     }
     float *out = answer->out[RESULTS].data;
     for (int k = 0; k < inst->scalar[NUM_REQUESTS].i32; k++) {

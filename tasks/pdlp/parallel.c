@@ -1,8 +1,9 @@
-/* Two loops an iteration, columns (gather from y, primal step, average) and rows (gather from a copy of the matrix by
- * rows, dual step), with one team for all iterations. Columns and rows are short and of all lengths: one after the
- * other they would cost a mispredicted branch each. So both are put in order of length, eight of (nearly) equal length
- * are worked on at once, shorter ones padded with zeros, and the few long ones one at a time.
- * Small programs stay on one thread: their loops are shorter than a barrier. */
+/* Two loops an iteration, columns (gather from y, primal step, average) and rows (gather from a
+ * copy of the matrix by rows, dual step), with one team for all iterations. Columns and rows are
+ * short and of all lengths: one after the other they would cost a mispredicted branch each. So both
+ * are put in order of length, eight of (nearly) equal length are worked on at once, shorter ones
+ * padded with zeros, and the few long ones one at a time. Small programs stay on one thread: their
+ * loops are shorter than a barrier. */
 #include <stdlib.h>
 
 #define LANES 8
@@ -29,7 +30,8 @@ static int place_lines(struct lines *l, int count, const int *ptrs)
     int longest = 0;
     for (int i = 0; i < count; i++)
         longest = ptrs[i + 1] - ptrs[i] > longest ? ptrs[i + 1] - ptrs[i] : longest;
-    int *first = calloc((size_t)longest + 2, sizeof *first); /* position of the first line of a length */
+    int *first =
+        calloc((size_t)longest + 2, sizeof *first); /* position of the first line of a length */
     l->place = malloc((size_t)count * sizeof *l->place);
     if (!first || !l->place) {
         free(first);
@@ -50,8 +52,8 @@ static int place_lines(struct lines *l, int count, const int *ptrs)
     return 0;
 }
 
-static int fill_lines(struct lines *l, int count, const int *ptrs, const int *indices, const float *values,
-                      const int *place_of_other)
+static int fill_lines(struct lines *l, int count, const int *ptrs, const int *indices,
+                      const float *values, const int *place_of_other)
 {
     const size_t blocks = (size_t)l->longs + (size_t)l->chunks;
     l->start = calloc(blocks + 1, sizeof *l->start);
@@ -72,7 +74,8 @@ static int fill_lines(struct lines *l, int count, const int *ptrs, const int *in
     for (int i = 0; i < count; i++) {
         const int p = l->place[i], stride = p < l->longs ? 1 : LANES;
         size_t to = p < l->longs ? l->start[p]
-                                 : l->start[l->longs + (p - l->longs) / LANES] + (size_t)((p - l->longs) % LANES);
+                                 : l->start[l->longs + (p - l->longs) / LANES] +
+                                       (size_t)((p - l->longs) % LANES);
         for (int e = ptrs[i]; e < ptrs[i + 1]; e++, to += (size_t)stride) {
             l->index[to] = place_of_other[indices[e]];
             l->value[to] = values[e];
@@ -113,7 +116,8 @@ static inline void chunk_products(const struct lines *l, int chunk, const float 
 {
     const size_t first = l->start[l->longs + chunk], end = l->start[l->longs + chunk + 1];
     float sum[LANES] = {0};
-    for (size_t e = first; e < end; e += LANES) { /* by hand: the compiler would rather vectorise along e */
+    for (size_t e = first; e < end;
+         e += LANES) { /* by hand: the compiler would rather vectorise along e */
         sum[0] += l->value[e] * vector[l->index[e]];
         sum[1] += l->value[e + 1] * vector[l->index[e + 1]];
         sum[2] += l->value[e + 2] * vector[l->index[e + 2]];
@@ -131,7 +135,8 @@ struct primal {
     float *x, *ahead, *average, *obj, *low, *high;
 };
 
-static inline void primal_step(const struct primal *v, size_t j, float gradient, float tau, float ratio)
+static inline void primal_step(const struct primal *v, size_t j, float gradient, float tau,
+                               float ratio)
 {
     const float old = v->x[j];
     float x = old - tau * (v->obj[j] - gradient);
@@ -154,8 +159,9 @@ static inline void dual_step(const struct dual *v, size_t i, float activity, flo
     v->y[i] = z < low ? low : z;
 }
 
-static void iterate(const struct lines *columns, const struct lines *rows, const struct primal *primal,
-                    const struct dual *dual, int iterations, float eta, float tau, float sigma)
+static void iterate(const struct lines *columns, const struct lines *rows,
+                    const struct primal *primal, const struct dual *dual, int iterations, float eta,
+                    float tau, float sigma)
 {
     float weight = 0;
     for (int iter = 0; iter < iterations; iter++) {
@@ -193,15 +199,16 @@ static void iterate(const struct lines *columns, const struct lines *rows, const
 }
 
 void solution_compute(int num_vars, int num_constraints, int nnz, int num_iters, const float *obj,
-                      const float *var_lb, const float *var_ub, const float *con_lb, const float *con_ub,
-                      const int *col_ptrs, const int *row_indices, const float *values, float step_size,
-                      float primal_weight, float *primal_out)
+                      const float *var_lb, const float *var_ub, const float *con_lb,
+                      const float *con_ub, const int *col_ptrs, const int *row_indices,
+                      const float *values, float step_size, float primal_weight, float *primal_out)
 {
     const size_t m = (size_t)num_constraints, entries = (size_t)nnz + 1;
     struct lines columns = {0}, rows = {0};
     struct primal primal = {0};
     struct dual dual = {0};
-    int *row_ptrs = calloc(m + 2, sizeof *row_ptrs), *col_indices = malloc(entries * sizeof *col_indices);
+    int *row_ptrs = calloc(m + 2, sizeof *row_ptrs),
+        *col_indices = malloc(entries * sizeof *col_indices);
     float *by_row = malloc(entries * sizeof *by_row);
     if (!row_ptrs || !col_indices || !by_row)
         goto done;
@@ -215,17 +222,20 @@ void solution_compute(int num_vars, int num_constraints, int nnz, int num_iters,
             col_indices[to] = j;
             by_row[to] = values[e];
         }
-    if (place_lines(&columns, num_vars, col_ptrs) || place_lines(&rows, num_constraints, row_ptrs) ||
+    if (place_lines(&columns, num_vars, col_ptrs) ||
+        place_lines(&rows, num_constraints, row_ptrs) ||
         fill_lines(&columns, num_vars, col_ptrs, row_indices, values, rows.place) ||
         fill_lines(&rows, num_constraints, row_ptrs, col_indices, by_row, columns.place))
         goto done;
-    primal = (struct primal){arranged(&columns, num_vars, NULL),   arranged(&columns, num_vars, NULL),
-                             arranged(&columns, num_vars, NULL),   arranged(&columns, num_vars, obj),
-                             arranged(&columns, num_vars, var_lb), arranged(&columns, num_vars, var_ub)};
-    dual = (struct dual){arranged(&rows, num_constraints, NULL), arranged(&rows, num_constraints, con_lb),
+    primal =
+        (struct primal){arranged(&columns, num_vars, NULL),   arranged(&columns, num_vars, NULL),
+                        arranged(&columns, num_vars, NULL),   arranged(&columns, num_vars, obj),
+                        arranged(&columns, num_vars, var_lb), arranged(&columns, num_vars, var_ub)};
+    dual = (struct dual){arranged(&rows, num_constraints, NULL),
+                         arranged(&rows, num_constraints, con_lb),
                          arranged(&rows, num_constraints, con_ub)};
-    if (!primal.x || !primal.ahead || !primal.average || !primal.obj || !primal.low || !primal.high || !dual.y ||
-        !dual.low || !dual.high)
+    if (!primal.x || !primal.ahead || !primal.average || !primal.obj || !primal.low ||
+        !primal.high || !dual.y || !dual.low || !dual.high)
         goto done;
 
 #pragma omp parallel if (nnz > 20000)

@@ -36,20 +36,27 @@ static const struct ae_arg args[ARG_COUNT] = {
     [NNZ] = {"nnz", AE_I32, AE_SCALAR, .meaning = "entries of the matrix"},
     [NUM_ITERS] = {"num_iters", AE_I32, AE_SCALAR, .meaning = "iterations to make"},
     [OBJ] = {"obj", AE_F32, AE_IN, "num_vars", .meaning = "objective"},
-    [VAR_LB] = {"var_lb", AE_F32, AE_IN, "num_vars", .meaning = "lower bounds of the variables, may be -inf"},
-    [VAR_UB] = {"var_ub", AE_F32, AE_IN, "num_vars", .meaning = "upper bounds of the variables, may be +inf"},
-    [CON_LB] = {"con_lb", AE_F32, AE_IN, "num_constraints", .meaning = "lower ends of the rows, may be -inf"},
-    [CON_UB] = {"con_ub", AE_F32, AE_IN, "num_constraints", .meaning = "upper ends of the rows, may be +inf"},
+    [VAR_LB] = {"var_lb", AE_F32, AE_IN, "num_vars",
+                .meaning = "lower bounds of the variables, may be -inf"},
+    [VAR_UB] = {"var_ub", AE_F32, AE_IN, "num_vars",
+                .meaning = "upper bounds of the variables, may be +inf"},
+    [CON_LB] = {"con_lb", AE_F32, AE_IN, "num_constraints",
+                .meaning = "lower ends of the rows, may be -inf"},
+    [CON_UB] = {"con_ub", AE_F32, AE_IN, "num_constraints",
+                .meaning = "upper ends of the rows, may be +inf"},
     [COL_PTRS] = {"col_ptrs", AE_I32, AE_IN, "num_vars+1", .meaning = "first entry of each column"},
-    [ROW_INDICES] = {"row_indices", AE_I32, AE_IN, "nnz", .meaning = "row of each entry, ascending in a column"},
+    [ROW_INDICES] = {"row_indices", AE_I32, AE_IN, "nnz",
+                     .meaning = "row of each entry, ascending in a column"},
     [VALUES] = {"values", AE_F32, AE_IN, "nnz", .meaning = "value of each entry"},
-    [STEP_SIZE] = {"step_size", AE_F32, AE_SCALAR, .meaning = "step size eta, about 1/||A||"},
+    [STEP_SIZE] = {"step_size", AE_F32, AE_SCALAR, .meaning = "step size eta, about 1 / norm(A)"},
     [PRIMAL_WEIGHT] = {"primal_weight", AE_F32, AE_SCALAR, .meaning = "primal weight w"},
-    [PRIMAL_OUT] = {"primal_out", AE_F32, AE_OUT, "num_vars", .meaning = "average of the primal iterates",
-                    .rule = {AE_SCALED,
-                             .reason = "2e-4*max(1, X/2) with X the largest |value|: rounding along the trajectory "
-                                       "makes float and double differ by up to a quarter of it; 50 iterations less, "
-                                       "the last iterate or an ignored weight are far outside"}},
+    [PRIMAL_OUT] =
+        {"primal_out", AE_F32, AE_OUT, "num_vars", .meaning = "average of the primal iterates",
+         .rule = {AE_SCALED,
+                  .reason =
+                      "2e-4*max(1, X/2) with X the largest |value|: rounding along the trajectory "
+                      "makes float and double differ by up to a quarter of it; 50 iterations less, "
+                      "the last iterate or an ignored weight are far outside"}},
 };
 
 struct lp {
@@ -76,20 +83,26 @@ static void sort_rows(int32_t *rows, int64_t count)
         }
 }
 
-/* Entries a column: none in 1 % of them, else 1 to 12 with mean about 4, adjusted until they sum to nnz. */
-static void draw_counts(const struct ae_instance *inst, struct ae_rng *rng, const struct lp *lp, int32_t *counts)
+/* Entries a column: none in 1 % of them, else 1 to 12 with mean about 4, adjusted until they sum to
+ * nnz. */
+static void draw_counts(const struct ae_instance *inst, struct ae_rng *rng, const struct lp *lp,
+                        int32_t *counts)
 {
     const int32_t most = lp->m < 12 ? (int32_t)lp->m : 12;
     int64_t sum = 0;
     for (int64_t j = 0; j < lp->n; j++) {
-        counts[j] = inst->family == PLAIN ? (most < 4 ? most : 4) : ae_rng_chance(rng, 0.01) ? 0 : 1;
-        while (inst->family != PLAIN && counts[j] > 0 && counts[j] < most && ae_rng_chance(rng, 0.755))
+        counts[j] = inst->family == PLAIN      ? (most < 4 ? most : 4)
+                    : ae_rng_chance(rng, 0.01) ? 0
+                                               : 1;
+        while (inst->family != PLAIN && counts[j] > 0 && counts[j] < most &&
+               ae_rng_chance(rng, 0.755))
             counts[j]++;
         if (inst->family == MOSTLY_EMPTY && ae_rng_chance(rng, 0.9))
             counts[j] = 0;
         sum += counts[j];
     }
-    while (inst->family != PLAIN && inst->family != MOSTLY_EMPTY && inst->family != TINY && sum != lp->nnz) {
+    while (inst->family != PLAIN && inst->family != MOSTLY_EMPTY && inst->family != TINY &&
+           sum != lp->nnz) {
         const int64_t j = (int64_t)ae_rng_below64(rng, (uint64_t)lp->n);
         if (sum < lp->nnz && counts[j] > 0 && counts[j] < most) {
             counts[j]++;
@@ -113,10 +126,12 @@ static int32_t draw_row(const struct ae_instance *inst, struct ae_rng *rng, cons
     return (int32_t)ae_rng_below(rng, (uint32_t)lp->m);
 }
 
-static int draw_matrix(struct ae_instance *inst, struct ae_rng *rng, struct lp *lp, struct ae_error *err)
+static int draw_matrix(struct ae_instance *inst, struct ae_rng *rng, struct lp *lp,
+                       struct ae_error *err)
 {
     const bool dense = inst->family == DENSE_LINES;
-    int32_t *counts = malloc((size_t)lp->n * sizeof *counts), *in_row = calloc((size_t)lp->m, sizeof *in_row);
+    int32_t *counts = malloc((size_t)lp->n * sizeof *counts),
+            *in_row = calloc((size_t)lp->m, sizeof *in_row);
     if (!counts || !in_row) {
         free(counts);
         free(in_row);
@@ -147,7 +162,8 @@ static int draw_matrix(struct ae_instance *inst, struct ae_rng *rng, struct lp *
                 lp->rows[at++] = (int32_t)(lp->m / 2);
             for (int32_t k = 0; k < counts[j]; k++) {
                 int32_t row = draw_row(inst, rng, lp);
-                while (contains(lp->rows + first, at - first, row)) /* more rows than any column has entries */
+                while (contains(lp->rows + first, at - first,
+                                row)) /* more rows than any column has entries */
                     row = (int32_t)ae_rng_below(rng, (uint32_t)lp->m);
                 lp->rows[at++] = row;
                 if (dense && at - first == lp->m)
@@ -171,8 +187,8 @@ static int draw_matrix(struct ae_instance *inst, struct ae_rng *rng, struct lp *
 }
 
 /* The box of variable j around a feasible value x, so that every kind of bound binds somewhere. */
-static void draw_box(const struct ae_instance *inst, struct ae_rng *rng, bool empty, double c, double x, float *low,
-                     float *high)
+static void draw_box(const struct ae_instance *inst, struct ae_rng *rng, bool empty, double c,
+                     double x, float *low, float *high)
 {
     const double kind = ae_rng_unit(rng);
     *low = 0;
@@ -195,7 +211,8 @@ static void draw_box(const struct ae_instance *inst, struct ae_rng *rng, bool em
     }
 }
 
-static void draw_range(const struct ae_instance *inst, struct ae_rng *rng, double activity, float *low, float *high)
+static void draw_range(const struct ae_instance *inst, struct ae_rng *rng, double activity,
+                       float *low, float *high)
 {
     const uint32_t kind = ae_rng_below(rng, 3);
     if (inst->family == PLAIN) {
@@ -249,8 +266,8 @@ static double norm(const struct lp *lp, double *x, double *rows)
     return sigma;
 }
 
-static int draw_bounds(struct ae_instance *inst, struct ae_rng *rng, const struct lp *lp, double *x, double *rows,
-                       struct ae_error *err)
+static int draw_bounds(struct ae_instance *inst, struct ae_rng *rng, const struct lp *lp, double *x,
+                       double *rows, struct ae_error *err)
 {
     float *obj = ae_new_array(inst, OBJ, (size_t)lp->n, err);
     float *var_lb = ae_new_array(inst, VAR_LB, (size_t)lp->n, err);
@@ -262,7 +279,8 @@ static int draw_bounds(struct ae_instance *inst, struct ae_rng *rng, const struc
     for (int64_t j = 0; j < lp->n; j++) {
         x[j] = ae_rng_unit(rng);
         obj[j] = (float)(0.3 * ae_rng_normal(rng));
-        draw_box(inst, rng, lp->col_ptrs[j] == lp->col_ptrs[j + 1], (double)obj[j], x[j], &var_lb[j], &var_ub[j]);
+        draw_box(inst, rng, lp->col_ptrs[j] == lp->col_ptrs[j + 1], (double)obj[j], x[j],
+                 &var_lb[j], &var_ub[j]);
     }
     multiply(lp, x, rows);
     for (int64_t i = 0; i < lp->m; i++)
@@ -297,7 +315,8 @@ static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_erro
     ae_set_i32(inst, NNZ, lp.nnz);
     ae_set_i32(inst, NUM_ITERS, iters);
     double *x = calloc((size_t)lp.n, sizeof *x), *rows = calloc((size_t)lp.m, sizeof *rows);
-    rc = x && rows ? draw_bounds(inst, rng, &lp, x, rows, err) : ae_error_set(err, AE_E_NOMEM, "no memory");
+    rc = x && rows ? draw_bounds(inst, rng, &lp, x, rows, err)
+                   : ae_error_set(err, AE_E_NOMEM, "no memory");
     free(x);
     free(rows);
     return rc;
@@ -310,17 +329,21 @@ static void outputs(struct ae_instance *inst)
 
 static int validate_matrix(const struct ae_instance *inst, struct ae_error *err)
 {
-    const int32_t n = inst->scalar[NUM_VARS].i32, m = inst->scalar[NUM_CONSTRAINTS].i32, nnz = inst->scalar[NNZ].i32;
+    const int32_t n = inst->scalar[NUM_VARS].i32, m = inst->scalar[NUM_CONSTRAINTS].i32,
+                  nnz = inst->scalar[NNZ].i32;
     const int32_t *ptrs = ae_in_i32(inst, COL_PTRS), *rows = ae_in_i32(inst, ROW_INDICES);
     if (ptrs[0] != 0 || ptrs[n] != nnz)
-        return ae_error_set(err, AE_E_INPUT, "col_ptrs runs from %d to %d, not from 0 to %d", ptrs[0], ptrs[n], nnz);
+        return ae_error_set(err, AE_E_INPUT, "col_ptrs runs from %d to %d, not from 0 to %d",
+                            ptrs[0], ptrs[n], nnz);
     for (int32_t j = 0; j < n; j++)
         if (ptrs[j + 1] < ptrs[j] || ptrs[j + 1] > nnz)
-            return ae_error_set(err, AE_E_INPUT, "column %d ends at %d and starts at %d", j, ptrs[j + 1], ptrs[j]);
+            return ae_error_set(err, AE_E_INPUT, "column %d ends at %d and starts at %d", j,
+                                ptrs[j + 1], ptrs[j]);
     for (int32_t j = 0; j < n; j++)
         for (int32_t e = ptrs[j]; e < ptrs[j + 1]; e++) {
             if (rows[e] < 0 || rows[e] >= m || (e > ptrs[j] && rows[e] <= rows[e - 1]))
-                return ae_error_set(err, AE_E_INPUT, "entry %d of column %d is in row %d", e, j, rows[e]);
+                return ae_error_set(err, AE_E_INPUT, "entry %d of column %d is in row %d", e, j,
+                                    rows[e]);
             if (!isfinite(ae_in_f32(inst, VALUES)[e]))
                 return ae_error_set(err, AE_E_INPUT, "entry %d is not finite", e);
         }
@@ -335,31 +358,36 @@ static bool legal_range(float low, float high)
 
 static int validate(const struct ae_instance *inst, struct ae_error *err)
 {
-    const int32_t n = inst->scalar[NUM_VARS].i32, m = inst->scalar[NUM_CONSTRAINTS].i32, nnz = inst->scalar[NNZ].i32;
+    const int32_t n = inst->scalar[NUM_VARS].i32, m = inst->scalar[NUM_CONSTRAINTS].i32,
+                  nnz = inst->scalar[NNZ].i32;
     if (n < 1 || m < 1 || nnz < 0 || inst->scalar[NUM_ITERS].i32 < 0 || n == INT32_MAX)
-        return ae_error_set(err, AE_E_INPUT, "%d variables, %d rows, %d entries, %d iterations", n, m, nnz,
-                            inst->scalar[NUM_ITERS].i32);
+        return ae_error_set(err, AE_E_INPUT, "%d variables, %d rows, %d entries, %d iterations", n,
+                            m, nnz, inst->scalar[NUM_ITERS].i32);
     const size_t counts[ARG_COUNT] = {
-        [OBJ] = (size_t)n,    [VAR_LB] = (size_t)n,       [VAR_UB] = (size_t)n,        [CON_LB] = (size_t)m,
-        [CON_UB] = (size_t)m, [COL_PTRS] = (size_t)n + 1, [ROW_INDICES] = (size_t)nnz, [VALUES] = (size_t)nnz};
+        [OBJ] = (size_t)n,           [VAR_LB] = (size_t)n,  [VAR_UB] = (size_t)n,
+        [CON_LB] = (size_t)m,        [CON_UB] = (size_t)m,  [COL_PTRS] = (size_t)n + 1,
+        [ROW_INDICES] = (size_t)nnz, [VALUES] = (size_t)nnz};
     for (int arg = OBJ; arg <= VALUES; arg++)
         if (inst->array[arg].count != counts[arg])
             return ae_error_set(err, AE_E_INPUT, "%s has %zu elements, not %zu", args[arg].name,
                                 inst->array[arg].count, counts[arg]);
     for (int32_t j = 0; j < n; j++)
-        if (!isfinite(ae_in_f32(inst, OBJ)[j]) || !legal_range(ae_in_f32(inst, VAR_LB)[j], ae_in_f32(inst, VAR_UB)[j]))
-            return ae_error_set(err, AE_E_INPUT, "variable %d has no finite objective or an empty box", j);
+        if (!isfinite(ae_in_f32(inst, OBJ)[j]) ||
+            !legal_range(ae_in_f32(inst, VAR_LB)[j], ae_in_f32(inst, VAR_UB)[j]))
+            return ae_error_set(err, AE_E_INPUT,
+                                "variable %d has no finite objective or an empty box", j);
     for (int32_t i = 0; i < m; i++)
         if (!legal_range(ae_in_f32(inst, CON_LB)[i], ae_in_f32(inst, CON_UB)[i]))
             return ae_error_set(err, AE_E_INPUT, "row %d has an empty range", i);
     const float eta = inst->scalar[STEP_SIZE].f32, weight = inst->scalar[PRIMAL_WEIGHT].f32;
     if (!(eta > 0 && weight > 0 && isfinite(eta * weight) && isfinite(eta / weight)))
-        return ae_error_set(err, AE_E_INPUT, "step size %g or primal weight %g", (double)eta, (double)weight);
+        return ae_error_set(err, AE_E_INPUT, "step size %g or primal weight %g", (double)eta,
+                            (double)weight);
     return validate_matrix(inst, err);
 }
 
-static void tolerance(const struct ae_instance *inst, const struct ae_expected *expected, int arg, size_t first,
-                      size_t count, double *tol)
+static void tolerance(const struct ae_instance *inst, const struct ae_expected *expected, int arg,
+                      size_t first, size_t count, double *tol)
 {
     (void)inst;
     (void)first;
@@ -373,12 +401,14 @@ static void tolerance(const struct ae_instance *inst, const struct ae_expected *
 
 static void work(const struct ae_instance *inst, struct ae_work *w)
 {
-    const double n = inst->scalar[NUM_VARS].i32, m = inst->scalar[NUM_CONSTRAINTS].i32, nnz = inst->scalar[NNZ].i32;
+    const double n = inst->scalar[NUM_VARS].i32, m = inst->scalar[NUM_CONSTRAINTS].i32,
+                 nnz = inst->scalar[NNZ].i32;
     w->operations = inst->scalar[NUM_ITERS].i32 * (4 * nnz + 11 * n + 8 * m) + n;
     w->steps = 2.0 * inst->scalar[NUM_ITERS].i32 + 1;
 }
 
-static int import(const struct ae_published *published, struct ae_instance *inst, struct ae_error *err)
+static int import(const struct ae_published *published, struct ae_instance *inst,
+                  struct ae_error *err)
 {
     for (int arg = NUM_VARS; arg <= NUM_ITERS; arg++) {
         int64_t value;
@@ -386,8 +416,8 @@ static int import(const struct ae_published *published, struct ae_instance *inst
         if (rc != AE_OK)
             return rc;
         if (value < INT32_MIN || value > INT32_MAX)
-            return ae_error_set(err, AE_E_INPUT, "input.bin: parameter %s = %lld does not fit", args[arg].name,
-                                (long long)value);
+            return ae_error_set(err, AE_E_INPUT, "input.bin: parameter %s = %lld does not fit",
+                                args[arg].name, (long long)value);
         ae_set_i32(inst, arg, value);
     }
     for (int arg = OBJ; arg <= VALUES; arg++) {
@@ -398,7 +428,8 @@ static int import(const struct ae_published *published, struct ae_instance *inst
     for (int arg = STEP_SIZE; arg <= PRIMAL_WEIGHT; arg++) {
         const struct ae_published_tensor *tensor = ae_published_tensor(published, args[arg].name);
         if (!tensor || tensor->type != AE_F32 || tensor->count != 1)
-            return ae_error_set(err, AE_E_INPUT, "input.bin has no float tensor %s of one element", args[arg].name);
+            return ae_error_set(err, AE_E_INPUT, "input.bin has no float tensor %s of one element",
+                                args[arg].name);
         memcpy(&inst->scalar[arg].f32, tensor->data, sizeof(float));
     }
     return AE_OK;
@@ -408,27 +439,33 @@ const struct ae_task ae_task_pdlp = {
     .id = "pdlp",
     .title = "Linear programming by primal-dual hybrid gradient steps",
     .domain = AE_OR,
-    .lineage = "PDLP (Applegate et al. 2021), the constant-step path of OR-Tools' solver; Chambolle & Pock 2011",
+    .lineage = "PDLP (Applegate et al. 2021), the constant-step path of OR-Tools' solver; "
+               "Chambolle & Pock 2011",
     .version = 1,
     .args = args,
     .arg_count = ARG_COUNT,
     .params = {"num_vars", "num_constraints", "num_iters"},
     .sizes = {[AE_SMALL] = {{500, 200, 500}},
-              [AE_MEDIUM] = {{15000, 6000, 1500}, .note = "the published generator's; its prompt says 5000, 2000, 1000"},
+              [AE_MEDIUM] = {{15000, 6000, 1500},
+                             .note = "the published generator's; its prompt says 5000, 2000, 1000"},
               [AE_LARGE] = {{50000, 20000, 2000}}},
-    .families = {{"mixed", "equalities, one-sided rows and ranges, every kind of box, uneven columns, heavy rows",
-                  AE_ALL_SIZES},
-                 {"plain", "four entries a column, boxes [0,2], rows of width 1, as published",
-                  AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
-                 {"dense_lines", "one row meets every column, one column every row",
-                  AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
-                 {"mostly_empty", "nine columns of ten and seven rows of eight have no entry", AE_AT(AE_SMALL)},
-                 {"fixed", "equalities only, two fifths of the variables fixed, zero outside of the boxes",
-                  AE_AT(AE_SMALL)},
-                 {"tiny", "one to four variables, one to three rows", AE_AT(AE_SMALL)}},
+    .families =
+        {{"mixed",
+          "equalities, one-sided rows and ranges, every kind of box, uneven columns, heavy rows",
+          AE_ALL_SIZES},
+         {"plain", "four entries a column, boxes [0,2], rows of width 1, as published",
+          AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
+         {"dense_lines", "one row meets every column, one column every row",
+          AE_AT(AE_SMALL) | AE_AT(AE_MEDIUM)},
+         {"mostly_empty", "nine columns of ten and seven rows of eight have no entry",
+          AE_AT(AE_SMALL)},
+         {"fixed", "equalities only, two fifths of the variables fixed, zero outside of the boxes",
+          AE_AT(AE_SMALL)},
+         {"tiny", "one to four variables, one to three rows", AE_AT(AE_SMALL)}},
     .published_atol = 1e-3,
     .published_rtol = 1e-3,
-    .published_note = "published programs have four entries a column, boxes [0,2], rows of width 1 and weight 1",
+    .published_note =
+        "published programs have four entries a column, boxes [0,2], rows of width 1 and weight 1",
     .generate = generate,
     .outputs = outputs,
     .validate = validate,

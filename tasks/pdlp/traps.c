@@ -24,22 +24,27 @@ enum {
 /* What one wrong solver does otherwise. */
 struct fault {
     int iterations_less, percent_less;
-    bool last_iterate, no_weight, swapped_weight, clipped_ahead, no_ahead, four_entries, no_upper_box, no_upper_rows,
-        equalities_only;
+    bool last_iterate, no_weight, swapped_weight, clipped_ahead, no_ahead, four_entries,
+        no_upper_box, no_upper_rows, equalities_only;
 };
 
 static bool run(const struct ae_instance *inst, struct ae_expected *answer, struct fault f)
 {
     const int n = inst->scalar[NUM_VARS].i32, m = inst->scalar[NUM_CONSTRAINTS].i32;
-    const float *c = ae_in_f32(inst, OBJ), *lx = ae_in_f32(inst, VAR_LB), *ux = ae_in_f32(inst, VAR_UB);
-    const float *lc = ae_in_f32(inst, CON_LB), *uc = ae_in_f32(inst, CON_UB), *a = ae_in_f32(inst, VALUES);
+    const float *c = ae_in_f32(inst, OBJ), *lx = ae_in_f32(inst, VAR_LB),
+                *ux = ae_in_f32(inst, VAR_UB);
+    const float *lc = ae_in_f32(inst, CON_LB), *uc = ae_in_f32(inst, CON_UB),
+                *a = ae_in_f32(inst, VALUES);
     const int32_t *ptr = ae_in_i32(inst, COL_PTRS), *row = ae_in_i32(inst, ROW_INDICES);
     const float eta = inst->scalar[STEP_SIZE].f32;
     float w = f.no_weight ? 1 : inst->scalar[PRIMAL_WEIGHT].f32;
     w = f.swapped_weight ? 1 / w : w;
-    float *x = calloc((size_t)n, sizeof *x), *b = calloc((size_t)n, sizeof *b), *g = calloc((size_t)n, sizeof *g);
-    float *y = calloc((size_t)m, sizeof *y), *t = calloc((size_t)m, sizeof *t), *out = answer->out[PRIMAL_OUT].data;
-    const int iters = inst->scalar[NUM_ITERS].i32 * (100 - f.percent_less) / 100 - f.iterations_less;
+    float *x = calloc((size_t)n, sizeof *x), *b = calloc((size_t)n, sizeof *b),
+          *g = calloc((size_t)n, sizeof *g);
+    float *y = calloc((size_t)m, sizeof *y), *t = calloc((size_t)m, sizeof *t),
+          *out = answer->out[PRIMAL_OUT].data;
+    const int iters =
+        inst->scalar[NUM_ITERS].i32 * (100 - f.percent_less) / 100 - f.iterations_less;
     for (int j = 0; j < n; j++)
         out[j] = 0;
     for (int k = 0; k < iters; k++) {
@@ -59,7 +64,8 @@ static bool run(const struct ae_instance *inst, struct ae_expected *answer, stru
                 t[row[e]] += a[e] * b[j];
         }
         for (int i = 0; i < m; i++) {
-            const float s = y[i] - eta * w * t[i], high = s + eta * w * uc[i], low = s + eta * w * lc[i];
+            const float s = y[i] - eta * w * t[i], high = s + eta * w * uc[i],
+                        low = s + eta * w * lc[i];
             float z = f.no_upper_rows || 0 < high ? 0 : high;
             z = z < low ? low : z;
             y[i] = f.equalities_only ? (isfinite(low) ? low : high) : z;
@@ -78,11 +84,12 @@ static bool run(const struct ae_instance *inst, struct ae_expected *answer, stru
     return true;
 }
 
-#define TRAP(name, ...)                                                                                      \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer) \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return run(inst, answer, (struct fault){__VA_ARGS__});                                               \
+#define TRAP(name, ...)                                                                            \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return run(inst, answer, (struct fault){__VA_ARGS__});                                     \
     }
 
 TRAP(fifty_less, .iterations_less = 50)

@@ -1,11 +1,13 @@
 /* Rows over the cores. Three savings over the plain backup:
- *  - a row is read in its own order, not in that of the values: every row remembers the rank at which its mass reached
- *    one last time; one vector pass with that guess gives mass and expectation, and a short walk along the order
- *    repairs them;
- *  - actions that can never become best again are dropped: if one backup moved all values by between lo and hi, no
- *    later difference of two actions' values changes by more than gamma/(1-gamma) (hi-lo) in sum;
+ *  - a row is read in its own order, not in that of the values: every row remembers the rank at
+ * which its mass reached one last time; one vector pass with that guess gives mass and expectation,
+ * and a short walk along the order repairs them;
+ *  - actions that can never become best again are dropped: if one backup moved all values by
+ * between lo and hi, no later difference of two actions' values changes by more than
+ * gamma/(1-gamma) (hi-lo) in sum;
  *  - once hi-lo is nothing, every further backup adds gamma times the last increment.
- * Values are taken from their mean before they are summed in float: an expectation moves with a constant. */
+ * Values are taken from their mean before they are summed in float: an expectation moves with a
+ * constant. */
 #include <stdlib.h>
 
 struct state {
@@ -19,10 +21,11 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The least expectation of the (centred) value; *guess is the number of states at their upper bound, in and out. */
+/* The least expectation of the (centred) value; *guess is the number of states at their upper
+ * bound, in and out. */
 static float worst_expectation(int S, const struct state *order, const int *restrict rank,
-                               const float *restrict value, const float *restrict up, const float *restrict down,
-                               int *guess)
+                               const float *restrict value, const float *restrict up,
+                               const float *restrict down, int *guess)
 {
     int k = *guess;
     float mass = 0, sum = 0;
@@ -49,8 +52,8 @@ static float worst_expectation(int S, const struct state *order, const int *rest
     return sum + (1 - mass) * order[k].value;
 }
 
-void solution_compute(int S, int A, int T, float gamma, const float *rew, const float *P_up, const float *P_down,
-                      float *V)
+void solution_compute(int S, int A, int T, float gamma, const float *rew, const float *P_up,
+                      const float *P_down, float *V)
 {
     const size_t states = (size_t)S, rows = states * (size_t)A;
     struct state *order = malloc(states * sizeof *order);
@@ -68,7 +71,9 @@ void solution_compute(int S, int A, int T, float gamma, const float *rew, const 
             const size_t row = (size_t)s * (size_t)A + (size_t)a;
             action[row] = a;
             guess[row] = S / 2;
-            next[s] = a == 0 || rew[row] > next[s] ? rew[row] : next[s]; /* the first backup: expectations are 0 */
+            next[s] = a == 0 || rew[row] > next[s]
+                          ? rew[row]
+                          : next[s]; /* the first backup: expectations are 0 */
         }
     }
     for (int t = 1; t < T; t++) {
@@ -97,7 +102,8 @@ void solution_compute(int S, int A, int T, float gamma, const float *rew, const 
         qsort(order, states, sizeof *order, by_value);
         for (int i = 0; i < S; i++)
             rank[order[i].index] = i;
-        const double margin = 1e-3 + 1e-5 * (order[S - 1].value - order[0].value); /* for what rounding does */
+        const double margin =
+            1e-3 + 1e-5 * (order[S - 1].value - order[0].value); /* for what rounding does */
 #pragma omp parallel for schedule(dynamic, 8)
         for (int s = 0; s < S; s++) {
             const size_t first = (size_t)s * (size_t)A;

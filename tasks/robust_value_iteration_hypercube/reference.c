@@ -1,7 +1,8 @@
-/* Value iteration for a Markov decision process whose transition probabilities are only known to lie between bounds.
- * Nature answers every action with the worst distribution inside its box: starting from the lower bounds it pours the
- * missing probability onto the states of least value first (the order-maximising solution of Givan, Leach & Dean and
- * of Nilim & El Ghaoui). All sums are taken in double. */
+/* Value iteration for a Markov decision process whose transition probabilities are only known to
+ * lie between bounds. Nature answers every action with the worst distribution inside its box:
+ * starting from the lower bounds it pours the missing probability onto the states of least value
+ * first (the order-maximising solution of Givan, Leach & Dean and of Nilim & El Ghaoui). All sums
+ * are taken in double. */
 #include <stdlib.h>
 
 struct state {
@@ -15,12 +16,14 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The least expected value over all distributions p with down <= p <= up. order holds the states by ascending value,
- * total is the sum of down. */
-static double worst_expectation(int S, const struct state *order, const float *up, const float *down, double total)
+/* The least expected value over all distributions p with down <= p <= up. order holds the states by
+ * ascending value, total is the sum of down. */
+static double worst_expectation(int S, const struct state *order, const float *up,
+                                const float *down, double total)
 {
     double expected = 0;
-    double mass = total; /* with the states before i at their upper bounds, the others at their lower ones */
+    double mass =
+        total; /* with the states before i at their upper bounds, the others at their lower ones */
     int i = 0;
     for (; i < S - 1; i++) {
         const int j = order[i].index;
@@ -30,15 +33,16 @@ static double worst_expectation(int S, const struct state *order, const float *u
         mass = raised;
         expected += up[j] * order[i].value;
     }
-    /* State i receives what is missing to one, the states of higher value keep their lower bounds. */
+    /* State i receives what is missing to one, the states of higher value keep their lower bounds.
+     */
     expected += (1 - (mass - down[order[i].index])) * order[i].value;
     for (i++; i < S; i++)
         expected += down[order[i].index] * order[i].value;
     return expected;
 }
 
-void solution_compute(int S, int A, int T, float gamma, const float *rew, const float *P_up, const float *P_down,
-                      float *V)
+void solution_compute(int S, int A, int T, float gamma, const float *rew, const float *P_up,
+                      const float *P_down, float *V)
 {
     const size_t states = (size_t)S, rows = states * (size_t)A;
     struct state *order = malloc(states * sizeof *order);
@@ -60,8 +64,9 @@ void solution_compute(int S, int A, int T, float gamma, const float *rew, const 
             double best = -1e30;
             for (int a = 0; a < A; a++) {
                 const size_t row = (size_t)s * (size_t)A + (size_t)a;
-                const double q = rew[row] + gamma * worst_expectation(S, order, P_up + row * states,
-                                                                      P_down + row * states, total[row]);
+                const double q =
+                    rew[row] + gamma * worst_expectation(S, order, P_up + row * states,
+                                                         P_down + row * states, total[row]);
                 best = q > best ? q : best;
             }
             value[s] = best;

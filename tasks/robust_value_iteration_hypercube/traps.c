@@ -19,8 +19,8 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double expectation(const struct fault *f, int n, const int *order, const double *v, const float *up,
-                          const float *down)
+static double expectation(const struct fault *f, int n, const int *order, const double *v,
+                          const float *up, const float *down)
 {
     double mass = 0, e = 0, sum = 0;
     if (f->uniform || f->middle) {
@@ -36,7 +36,8 @@ static double expectation(const struct fault *f, int n, const int *order, const 
     int k = 0;
     for (; k < n - 1; k++) {
         const int j = order[k];
-        const double high = f->one_matrix ? 1.5 * (double)down[j] : (double)up[j], raised = mass + high - (double)down[j];
+        const double high = f->one_matrix ? 1.5 * (double)down[j] : (double)up[j],
+                     raised = mass + high - (double)down[j];
         if (f->half_rank ? k >= n / 2 : raised >= 1)
             break;
         mass = raised;
@@ -51,9 +52,11 @@ static double expectation(const struct fault *f, int n, const int *order, const 
 
 static bool run(const struct ae_instance *inst, struct ae_expected *answer, struct fault f)
 {
-    const int n = inst->scalar[S].i32, actions = inst->scalar[A].i32, backups = inst->scalar[T].i32 - f.backups_less;
+    const int n = inst->scalar[S].i32, actions = inst->scalar[A].i32,
+              backups = inst->scalar[T].i32 - f.backups_less;
     const double gamma = (double)inst->scalar[GAMMA].f32;
-    const float *rew = ae_in_f32(inst, REW), *up = ae_in_f32(inst, P_UP), *down = ae_in_f32(inst, P_DOWN);
+    const float *rew = ae_in_f32(inst, REW), *up = ae_in_f32(inst, P_UP),
+                *down = ae_in_f32(inst, P_DOWN);
     double *v = calloc((size_t)n, sizeof *v), *next = calloc((size_t)n, sizeof *next);
     int *order = malloc((size_t)n * sizeof *order), *chosen = calloc((size_t)n, sizeof *chosen);
     for (int i = 0; i < n; i++)
@@ -75,8 +78,9 @@ static bool run(const struct ae_instance *inst, struct ae_expected *answer, stru
                 if (f.freeze_after && t >= f.freeze_after && a != chosen[s])
                     continue;
                 const size_t row = (size_t)s * (size_t)actions + (size_t)a;
-                const double q = (double)rew[row] + gamma * expectation(&f, n, order, v, up + row * (size_t)n,
-                                                                        down + row * (size_t)n);
+                const double q =
+                    (double)rew[row] + gamma * expectation(&f, n, order, v, up + row * (size_t)n,
+                                                           down + row * (size_t)n);
                 if (q > best) {
                     best = q;
                     chosen[s] = a;
@@ -109,11 +113,12 @@ static bool run(const struct ae_instance *inst, struct ae_expected *answer, stru
     return true;
 }
 
-#define TRAP(name, ...)                                                                                      \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer) \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return run(inst, answer, (struct fault){__VA_ARGS__});                                               \
+#define TRAP(name, ...)                                                                            \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return run(inst, answer, (struct fault){__VA_ARGS__});                                     \
     }
 
 TRAP(backup_less, .backups_less = 1)

@@ -1,6 +1,7 @@
-/* The grid over the cores, one barrier a step. l (ln(a/l) - c) + l J is strictly concave in l with its maximum at
- * a exp(J - c - 1), so the best of the grid is one of the two controls around that point: no search. Everything
- * that does not change with time is computed once, and the loop over the points is branch-free, hence vector code. */
+/* The grid over the cores, one barrier a step. l (ln(a/l) - c) + l J is strictly concave in l with
+ * its maximum at a exp(J - c - 1), so the best of the grid is one of the two controls around that
+ * point: no search. Everything that does not change with time is computed once, and the loop over
+ * the points is branch-free, hence vector code. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,17 +12,20 @@ static inline float exp_near(float x)
 {
     const float k = rintf(x * 1.44269504f);
     const float r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
-    const float p = 1 + r * (1 + r * (0.5f + r * (1.6666667e-1f + r * (4.1666668e-2f + r * 8.3333333e-3f))));
+    const float p =
+        1 + r * (1 + r * (0.5f + r * (1.6666667e-1f + r * (4.1666668e-2f + r * 8.3333333e-3f))));
     const uint32_t bits = (uint32_t)((int32_t)k + 127) << 23;
     float scale;
     memcpy(&scale, &bits, sizeof scale);
     return p * scale;
 }
 
-void solution_compute(int N_x, int N_T, int N_lambda, float dx, float dt, float alpha, float beta, float phi, float c,
-                      float a, float gamma, float k, float lambda_min, float lambda_max, float *V_out)
+void solution_compute(int N_x, int N_T, int N_lambda, float dx, float dt, float alpha, float beta,
+                      float phi, float c, float a, float gamma, float k, float lambda_min,
+                      float lambda_max, float *V_out)
 {
-    double *lambda = malloc((size_t)N_lambda * sizeof *lambda), *reward = malloc((size_t)N_lambda * sizeof *reward);
+    double *lambda = malloc((size_t)N_lambda * sizeof *lambda),
+           *reward = malloc((size_t)N_lambda * sizeof *reward);
     double *arrivals = malloc((size_t)N_x * sizeof *arrivals);
     double *V[2] = {malloc((size_t)N_x * sizeof(double)), malloc((size_t)N_x * sizeof(double))};
     if (!lambda || !reward || !arrivals || !V[0] || !V[1])
@@ -57,7 +61,8 @@ void solution_compute(int N_x, int N_T, int N_lambda, float dx, float dt, float 
                 float place = (a * exp_near(power) - lambda_min) * per_step;
                 place = place < 0 ? 0 : place > last ? last : place;
                 const int j = (int)place;
-                const double low = reward[j] + lambda[j] * gain, high = reward[j + 1] + lambda[j + 1] * gain;
+                const double low = reward[j] + lambda[j] * gain,
+                             high = reward[j + 1] + lambda[j + 1] * gain;
                 next[i] = v - decay * i * (v - below) + arrivals[i] * (low > high ? low : high);
             }
         }

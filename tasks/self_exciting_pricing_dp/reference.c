@@ -1,7 +1,8 @@
-/* Value function of a seller whose sales excite further demand (a Hawkes arrival intensity), by explicit finite
- * differences: upwind for the decay of the excitement x, a shift by alpha for the jump of a sale, and at every grid
- * point a search over the grid of purchase intensities. Evaluated in double and rounded once; only the length of the
- * jump in grid points comes from a float quotient, because it decides which points are neighbours. */
+/* Value function of a seller whose sales excite further demand (a Hawkes arrival intensity), by
+ * explicit finite differences: upwind for the decay of the excitement x, a shift by alpha for the
+ * jump of a sale, and at every grid point a search over the grid of purchase intensities. Evaluated
+ * in double and rounded once; only the length of the jump in grid points comes from a float
+ * quotient, because it decides which points are neighbours. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,11 +17,14 @@ static double best_control(int count, const double *lambda, const double *reward
     return best;
 }
 
-void solution_compute(int N_x, int N_T, int N_lambda, float dx, float dt, float alpha, float beta, float phi, float c,
-                      float a, float gamma, float k, float lambda_min, float lambda_max, float *V_out)
+void solution_compute(int N_x, int N_T, int N_lambda, float dx, float dt, float alpha, float beta,
+                      float phi, float c, float a, float gamma, float k, float lambda_min,
+                      float lambda_max, float *V_out)
 {
-    double *lambda = malloc((size_t)N_lambda * sizeof *lambda), *reward = malloc((size_t)N_lambda * sizeof *reward);
-    double *arrivals = malloc((size_t)N_x * sizeof *arrivals); /* factor h(x) + phi of the arrival rate */
+    double *lambda = malloc((size_t)N_lambda * sizeof *lambda),
+           *reward = malloc((size_t)N_lambda * sizeof *reward);
+    double *arrivals =
+        malloc((size_t)N_x * sizeof *arrivals); /* factor h(x) + phi of the arrival rate */
     double *V = calloc((size_t)N_x, sizeof *V), *next = malloc((size_t)N_x * sizeof *next);
     if (!lambda || !reward || !arrivals || !V || !next)
         goto done;

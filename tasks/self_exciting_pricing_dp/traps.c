@@ -4,7 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_X, N_T, N_LAMBDA, DX, DT, ALPHA, BETA, PHI, C, A, GAMMA, K, LAMBDA_MIN, LAMBDA_MAX, V_OUT };
+enum {
+    N_X,
+    N_T,
+    N_LAMBDA,
+    DX,
+    DT,
+    ALPHA,
+    BETA,
+    PHI,
+    C,
+    A,
+    GAMMA,
+    K,
+    LAMBDA_MIN,
+    LAMBDA_MAX,
+    V_OUT
+};
 
 /* What one wrong solver does otherwise than the scheme asks. */
 struct fault {
@@ -22,11 +38,13 @@ static double real(const struct ae_instance *inst, int arg)
     return (double)inst->scalar[arg].f32;
 }
 
-static double best(const struct ae_instance *inst, const struct fault *f, const double *l, const double *r, double gain)
+static double best(const struct ae_instance *inst, const struct fault *f, const double *l,
+                   const double *r, double gain)
 {
     if (f->continuous) {
-        const double x = fmin(fmax(real(inst, A) * exp(gain - real(inst, C) - f->cost - 1), real(inst, LAMBDA_MIN)),
-                              real(inst, LAMBDA_MAX));
+        const double x = fmin(
+            fmax(real(inst, A) * exp(gain - real(inst, C) - f->cost - 1), real(inst, LAMBDA_MIN)),
+            real(inst, LAMBDA_MAX));
         return x * (log(real(inst, A) / x) - real(inst, C) - f->cost + gain);
     }
     double m = -1e30;
@@ -37,11 +55,13 @@ static double best(const struct ae_instance *inst, const struct fault *f, const 
 
 static bool run(const struct ae_instance *inst, struct ae_expected *answer, struct fault f)
 {
-    const int n = inst->scalar[N_X].i32, controls = inst->scalar[N_LAMBDA].i32, stride = f.stride ? f.stride : 1;
+    const int n = inst->scalar[N_X].i32, controls = inst->scalar[N_LAMBDA].i32,
+              stride = f.stride ? f.stride : 1;
     double *l = malloc((size_t)controls * sizeof *l), *r = malloc((size_t)controls * sizeof *r);
     double *v = calloc((size_t)n, sizeof *v), *next = calloc((size_t)n, sizeof *next);
     for (int j = 0; j < controls; j++) {
-        l[j] = real(inst, LAMBDA_MIN) + j * (real(inst, LAMBDA_MAX) - real(inst, LAMBDA_MIN)) / (controls - 1);
+        l[j] = real(inst, LAMBDA_MIN) +
+               j * (real(inst, LAMBDA_MAX) - real(inst, LAMBDA_MIN)) / (controls - 1);
         r[j] = l[j] * (log(real(inst, A) / l[j]) - real(inst, C) - f.cost);
     }
     const float quotient = inst->scalar[ALPHA].f32 / inst->scalar[DX].f32;
@@ -56,9 +76,10 @@ static bool run(const struct ae_instance *inst, struct ae_expected *answer, stru
             const double x = i * real(inst, DX), gain = f.no_gain ? 0 : v[to] - v[i];
             const double slope = i == 0 || f.no_advection ? 0 : (v[i] - v[i - 1]) / real(inst, DX);
             const double power = f.no_power ? sqrt(x) : pow(x, real(inst, GAMMA));
-            next[i] = v[i] + stride * real(inst, DT) *
-                                 (-x * real(inst, BETA) * slope +
-                                  (real(inst, K) * power + real(inst, PHI)) * best(inst, &f, l, r, gain));
+            next[i] =
+                v[i] + stride * real(inst, DT) *
+                           (-x * real(inst, BETA) * slope +
+                            (real(inst, K) * power + real(inst, PHI)) * best(inst, &f, l, r, gain));
             if (f.in_place)
                 v[i] = next[i];
         }
@@ -78,11 +99,12 @@ static bool run(const struct ae_instance *inst, struct ae_expected *answer, stru
     return true;
 }
 
-#define TRAP(name, ...)                                                                                      \
-    static bool name(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer) \
-    {                                                                                                        \
-        (void)right;                                                                                         \
-        return run(inst, answer, (struct fault){__VA_ARGS__});                                               \
+#define TRAP(name, ...)                                                                            \
+    static bool name(const struct ae_instance *inst, const struct ae_expected *right,              \
+                     struct ae_expected *answer)                                                   \
+    {                                                                                              \
+        (void)right;                                                                               \
+        return run(inst, answer, (struct fault){__VA_ARGS__});                                     \
     }
 
 TRAP(step_less, .steps_less = 1)
@@ -100,15 +122,18 @@ TRAP(square_root, .no_power = true)
 TRAP(other_cost, .cost = 1e-3)
 
 /* What solves the published instance to its tolerance without a single step. */
-static bool closed_form(const struct ae_instance *inst, const struct ae_expected *right, struct ae_expected *answer)
+static bool closed_form(const struct ae_instance *inst, const struct ae_expected *right,
+                        struct ae_expected *answer)
 {
     (void)right;
     float *out = answer->out[V_OUT].data;
-    const double x = fmin(fmax(real(inst, A) * exp(-real(inst, C) - 1), real(inst, LAMBDA_MIN)), real(inst, LAMBDA_MAX));
+    const double x = fmin(fmax(real(inst, A) * exp(-real(inst, C) - 1), real(inst, LAMBDA_MIN)),
+                          real(inst, LAMBDA_MAX));
     const double margin = x * (log(real(inst, A) / x) - real(inst, C));
     for (int i = 0; i < inst->scalar[N_X].i32; i++)
-        out[i] = (float)(inst->scalar[N_T].i32 * real(inst, DT) * margin *
-                         (real(inst, K) * pow(i * real(inst, DX), real(inst, GAMMA)) + real(inst, PHI)));
+        out[i] =
+            (float)(inst->scalar[N_T].i32 * real(inst, DT) * margin *
+                    (real(inst, K) * pow(i * real(inst, DX), real(inst, GAMMA)) + real(inst, PHI)));
     return true;
 }
 
