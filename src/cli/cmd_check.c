@@ -93,7 +93,7 @@ int ae_cmd_check(const struct ae_command *self, int argc, char **argv)
             const struct ae_submission_info info = {item->task, item->target, item->entrant, item->sample, item->path,
                                                     &item->build};
             const struct ae_evaluate_options options = {
-                .practice = true, .device = (int)values.device, .timeout_ns = values.timeout_s * AE_SEC};
+                .practice = true, .timeout_ns = values.timeout_s * AE_SEC};
             ae_context_say(&context, "%s %s", item->task->id, ae_size_name((enum ae_size)size));
             ae_evaluate(&context, &info, (enum ae_size)size, &options, &m, &mismatch);
             ae_progress_clear(&progress);

@@ -196,7 +196,6 @@ static int evaluate_item(struct session *s, struct ae_submission_item *item, enu
     const struct ae_evaluate_options options = {
         .quick = s->values.quick,
         .single = item->single,
-        .device = s->device,
         .timed = (int)s->values.timed,
         .timeout_ns = s->values.timeout_s * AE_SEC,
     };

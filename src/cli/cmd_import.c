@@ -27,7 +27,7 @@ const struct ae_option ae_import_options[] = {
 };
 
 /* Runs the object on the instance in a worker, like any submission; the outputs come back in *ret. */
-static int run_object(struct ae_context *context, const struct ae_submission_item *item, int device,
+static int run_object(struct ae_context *context, const struct ae_submission_item *item,
                       const struct ae_instance *inst, struct ae_expected *ret, int64_t *ret_ns, struct ae_error *err)
 {
     struct ae_bytes object = {0};
@@ -41,7 +41,8 @@ static int run_object(struct ae_context *context, const struct ae_submission_ite
     const struct ae_runner_options options = {
         .worker = context->worker,
         .target = item->target,
-        .device = device,
+        .device = context->device.minor,
+        .device_uuid = context->device.uuid,
         .cuda_lib = context->toolchain->cuda_lib,
         .cores = &context->host.submission_cores,
         .spin = context->host.spin,
@@ -69,8 +70,7 @@ static int run_object(struct ae_context *context, const struct ae_submission_ite
 }
 
 /* 1: compared and right, 0: compared and wrong, negative: a code. */
-static int import_one(struct ae_context *context, const struct ae_submission_item *item, int device,
-                      const char *folder, struct ae_error *err)
+static int import_one(struct ae_context *context, const struct ae_submission_item *item, const char *folder, struct ae_error *err)
 {
     struct ae_instance inst;
     struct ae_expected expected, answer = {0};
@@ -79,7 +79,7 @@ static int import_one(struct ae_context *context, const struct ae_submission_ite
     const struct ae_task *task = item->task;
     int rc = ae_published_load(folder, task, &inst, &expected, err);
     if (rc == AE_OK)
-        rc = run_object(context, item, device, &inst, &answer, &ns, err);
+        rc = run_object(context, item, &inst, &answer, &ns, err);
     for (int i = 0; rc == AE_OK && i < task->arg_count; i++) {
         struct ae_output_judgement j;
         if (!ae_arg_is_output(&task->args[i]))
@@ -118,6 +118,8 @@ int ae_cmd_import(const struct ae_command *self, int argc, char **argv)
         rc = ae_error_set(&err, AE_E_USAGE, "import takes a folder with input.bin, and --task");
     if (rc == AE_OK)
         rc = ae_cli_context(&context, &progress, &err);
+    if (rc == AE_OK && values.device)
+        (void)ae_context_device(&context, (int)values.device, false, NULL);
     if (rc == AE_OK)
         rc = ae_built_in_file(values.entrant)
                  ? ae_items_add_built_in(&list, &context, values.entrant, &values.tasks, &err)
@@ -131,7 +133,7 @@ int ae_cmd_import(const struct ae_command *self, int argc, char **argv)
                           list.items[0].build.detail);
     ae_progress_clear(&progress);
     for (size_t i = 0; rc == AE_OK && i < folders.count; i++) {
-        const int one = import_one(&context, &list.items[0], (int)values.device, folders.items[i], &err);
+        const int one = import_one(&context, &list.items[0], folders.items[i], &err);
         right = right && one == 1;
         rc = one < 0 ? one : AE_OK;
     }

@@ -28,6 +28,7 @@ static struct {
     int (*by_index)(unsigned, nvml_device *);
     int (*name)(nvml_device, char *, unsigned);
     int (*uuid)(nvml_device, char *, unsigned);
+    int (*minor)(nvml_device, unsigned *);
     int (*driver)(char *, unsigned);
     int (*memory)(nvml_device, struct nvml_memory *);
     int (*capability)(nvml_device, int *, int *);
@@ -48,6 +49,7 @@ static void open_library(void)
         {"nvmlDeviceGetHandleByIndex_v2", (void **)&nvml.by_index},
         {"nvmlDeviceGetName", (void **)&nvml.name},
         {"nvmlDeviceGetUUID", (void **)&nvml.uuid},
+        {"nvmlDeviceGetMinorNumber", (void **)&nvml.minor},
         {"nvmlSystemGetDriverVersion", (void **)&nvml.driver},
         {"nvmlDeviceGetMemoryInfo", (void **)&nvml.memory},
         {"nvmlDeviceGetCudaComputeCapability", (void **)&nvml.capability},
@@ -71,6 +73,7 @@ int ae_device_open(struct ae_device *ret, int ordinal, struct ae_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     int major = 0, minor = 0;
+    unsigned node = (unsigned)ordinal;
     struct nvml_memory memory = {0};
     *ret = (struct ae_device){.ordinal = ordinal, .lock = -1};
     pthread_once(&once, open_library);
@@ -81,9 +84,11 @@ int ae_device_open(struct ae_device *ret, int ordinal, struct ae_error *err)
                             ordinal);
     (void)nvml.name(ret->handle, ret->name, sizeof ret->name);
     (void)nvml.uuid(ret->handle, ret->uuid, sizeof ret->uuid);
+    (void)nvml.minor(ret->handle, &node);
     (void)nvml.driver(ret->driver, sizeof ret->driver);
     (void)nvml.memory(ret->handle, &memory);
     (void)nvml.capability(ret->handle, &major, &minor);
+    ret->minor = (int)node;
     ret->memory_bytes = memory.total;
     snprintf(ret->arch, sizeof ret->arch, "sm_%d%d", major, minor);
     return AE_OK;

@@ -10,6 +10,7 @@
 
 struct ae_device {
     int ordinal;
+    int minor;     /* of /dev/nvidiaN */
     char name[96];
     char uuid[64];
     char driver[32];

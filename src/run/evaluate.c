@@ -109,7 +109,8 @@ static bool ensure_loaded(struct evaluation *e, const struct ae_instance *inst)
     const struct ae_runner_options options = {
         .worker = e->context->worker,
         .target = e->submission->target,
-        .device = e->options->device,
+        .device = e->context->device.minor,
+        .device_uuid = e->context->device.uuid,
         .cuda_lib = e->context->toolchain->cuda_lib[0] ? e->context->toolchain->cuda_lib : NULL,
         .cores = &e->context->host.submission_cores,
         .spin = e->context->host.spin,

@@ -9,7 +9,6 @@ struct ae_evaluate_options {
     bool practice;      /* practice bank, every family, no timing: `check` */
     bool quick;         /* one group, three trials */
     bool single;        /* one core (the reference as an entrant) */
-    int device;
     int timed;          /* 0: as the bank's plan says */
     int64_t timeout_ns; /* of a call; 0: the larger of 10 s and twice the reference */
 };

@@ -132,7 +132,7 @@ uint64_t ae_runner_wanted_layers(void)
 static int spawn(struct ae_runner *runner, const int fds[4], struct ae_error *err)
 {
     const struct ae_runner_options *o = &runner->options;
-    char library_path[4300], threads[64];
+    char library_path[4300], threads[64], visible[128];
     const char *env[12];
     int n = 0;
     const int core_count = o->single ? 1 : CPU_COUNT(o->cores);
@@ -147,6 +147,10 @@ static int spawn(struct ae_runner *runner, const int fds[4], struct ae_error *er
         snprintf(library_path, sizeof library_path, "LD_LIBRARY_PATH=%s%s/usr/local/nvidia/lib64",
                  o->cuda_lib ? o->cuda_lib : "", o->cuda_lib ? ":" : "");
         env[n++] = library_path;
+        if (o->device_uuid && o->device_uuid[0]) {
+            snprintf(visible, sizeof visible, "CUDA_VISIBLE_DEVICES=%s", o->device_uuid);
+            env[n++] = visible;
+        }
     }
     env[n] = NULL;
     const char *argv[] = {o->worker, NULL};
@@ -213,7 +217,7 @@ int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *optio
     if (rc != AE_OK)
         return rc;
     ret->orders->target = (int32_t)options->target;
-    ret->orders->device = options->device;
+    ret->orders->device = 0; /* of those that it sees */
     ret->orders->spin = options->spin;
     ret->orders->ledger = options->ledger;
     ret->orders->clock_ramp_ms = options->ledger ? 0 : CLOCK_RAMP_MS;

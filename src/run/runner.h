@@ -13,7 +13,8 @@
 struct ae_runner_options {
     const char *worker;      /* path of acceleval-worker */
     enum ae_target target;
-    int device;              /* ordinal; cuda only */
+    int device;              /* N of its node /dev/nvidiaN; cuda only */
+    const char *device_uuid; /* so that it is the only one that the worker sees; NULL: the first */
     const char *cuda_lib;    /* folder of the toolkit's libraries; NULL: none */
     const cpu_set_t *cores;  /* that the submission may use */
     bool spin;               /* parent and worker have a core of their own each */

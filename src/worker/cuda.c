@@ -113,8 +113,12 @@ int ae_worker_cuda_open(const struct ae_orders *orders, struct ae_answers *answe
     cu_result rc = cu.init(0);
     if (rc == CUDA_SUCCESS)
         rc = cu.device_count(&count);
-    if (rc != CUDA_SUCCESS || orders->device >= count) {
+    if (rc != CUDA_SUCCESS) {
         (void)report(answers, "no device", rc);
+        return AE_WORKER_NO_DEVICE;
+    }
+    if (orders->device >= count) {
+        snprintf(answers->text, sizeof answers->text, "no device: the driver shows the sandbox %d of them", count);
         return AE_WORKER_NO_DEVICE;
     }
     rc = cu.device_get(&state.device, orders->device);
