@@ -70,7 +70,8 @@ static int run_object(struct ae_context *context, const struct ae_submission_ite
 }
 
 /* 1: compared and right, 0: compared and wrong, negative: a code. */
-static int import_one(struct ae_context *context, const struct ae_submission_item *item, const char *folder, struct ae_error *err)
+static int import_one(struct ae_context *context, const struct ae_submission_item *item, const char *folder,
+                      struct ae_error *err)
 {
     struct ae_instance inst;
     struct ae_expected expected, answer = {0};
