@@ -62,6 +62,27 @@ static void probe_cpu(struct ae_host *host)
     host->virtual_machine = strstr(flags, " hypervisor") != NULL;
 }
 
+/* Takes the hardware threads that share the core of `cpu` out of set: a spinning parent slows its sibling down. */
+static void clear_siblings(int cpu, cpu_set_t *set)
+{
+    char path[96], text[256] = "";
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    FILE *in = fopen(path, "re");
+    if (in) {
+        text[fread(text, 1, sizeof text - 1, in)] = 0;
+        fclose(in);
+    }
+    for (const char *p = text; isdigit((unsigned char)*p);) { /* "7,15" or "14-15" */
+        char *end;
+        long first = strtol(p, &end, 10), last = first;
+        if (*end == '-')
+            last = strtol(end + 1, &end, 10);
+        for (; first <= last && first < CPU_SETSIZE; first++)
+            CPU_CLR((int)first, set);
+        p = *end == ',' ? end + 1 : end;
+    }
+}
+
 /* Which of the cores are the submission's: all but one where there are three or more. */
 static void share_cores(struct ae_host *host)
 {
@@ -74,6 +95,10 @@ static void share_cores(struct ae_host *host)
             if (CPU_ISSET(i, &host->cores))
                 host->parent_core = i;
         CPU_CLR(host->parent_core, &host->submission_cores);
+        cpu_set_t rest = host->submission_cores;
+        clear_siblings(host->parent_core, &rest);
+        if (CPU_COUNT(&rest) > 0)
+            host->submission_cores = rest;
         host->spin = true;
     }
     host->submission_core_count = CPU_COUNT(&host->submission_cores);

@@ -112,9 +112,10 @@ static int object_memfd(const void *object, size_t size, struct ae_error *err)
     return fd;
 }
 
-static int first_core(const cpu_set_t *cores)
+/* For one thread: the first cores get the machine's interrupts. */
+static int last_core(const cpu_set_t *cores)
 {
-    for (int i = 0; i < CPU_SETSIZE; i++)
+    for (int i = CPU_SETSIZE - 1; i >= 0; i--)
         if (CPU_ISSET(i, cores))
             return i;
     return 0;
@@ -166,7 +167,7 @@ static int spawn(struct ae_runner *runner, const int fds[4], struct ae_error *er
     static const char *const hidden[] = {"/tmp", "/dev/shm", "/var/tmp", NULL};
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(first_core(o->cores), &one);
+    CPU_SET(last_core(o->cores), &one);
     ae_autoclose int landlock = o->layers_off & AE_PROC_LANDLOCK ? -1 : make_view(o);
     uint64_t layers = ae_runner_wanted_layers();
     if (landlock < 0)
