@@ -53,6 +53,7 @@ struct ae_trial {
 #define AE_NOTE_HOST_SHARE  (1u << 3) /* host threads dominate the call of a cuda submission */
 #define AE_NOTE_FEW_TRIALS  (1u << 4) /* the noise target was not reached within the bank */
 #define AE_NOTE_NO_LEDGER   (1u << 5) /* allocations could not be counted: CUPTI is missing */
+#define AE_NOTE_SHARED      (1u << 6) /* another process had a context on the device meanwhile */
 
 struct ae_measurement {
     const struct ae_task *task;

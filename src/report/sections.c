@@ -85,7 +85,9 @@ static const char *notes_text(struct ae_builder *b, const struct ae_entry *e)
                  {AE_NOTE_CONSTRUCTOR, "constructor"},
                  {AE_NOTE_FRESH_SLOW, "fresh_slow"},
                  {AE_NOTE_HOST_SHARE, "host_share"},
-                 {AE_NOTE_FEW_TRIALS, "few_trials"}};
+                 {AE_NOTE_FEW_TRIALS, "few_trials"},
+                 {AE_NOTE_NO_LEDGER, "no_ledger"},
+                 {AE_NOTE_SHARED, "shared_device"}};
     char text[256];
     size_t used = 0;
     text[0] = 0;

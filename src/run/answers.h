@@ -15,6 +15,9 @@ struct ae_case_name {
     bool practice;
 };
 
+/* Instances of the timed family that the allocation ledger runs on, where there is a device. */
+#define AE_LEDGER_INSTANCES 2
+
 /* An instance with its right answer. */
 struct ae_case {
     struct ae_case_name name;

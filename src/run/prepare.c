@@ -58,7 +58,10 @@ int ae_prepare_plan(struct ae_context *context, const struct ae_task *const *tas
                 continue;
             const int timed = full ? plan->timed : plan->first_trials;
             const int fresh = full ? plan->fresh : (timed + plan->trials_per_group - 1) / plan->trials_per_group;
-            const int n = ae_cases_of(tasks[t], size, false, timed, fresh, names);
+            int n = ae_cases_of(tasks[t], size, false, timed, fresh, names);
+            for (int i = 0; context->device.handle && i < AE_LEDGER_INSTANCES; i++)
+                names[n++] = (struct ae_case_name){
+                    .task = tasks[t], .size = size, .kind = AE_TRIAL_LEDGER, .number = i};
             for (int i = 0; i < n; i++) {
                 const bool baseline = names[i].kind == AE_TRIAL_TIMED;
                 if (ae_case_cached(context, &names[i], baseline))
