@@ -346,6 +346,7 @@ static int evaluate_all(struct session *s, struct ae_submission_list *list, stru
         *err = s->err;
     else if (any_device && !queue.stopped && !interrupted)
         rc = run_device_lanes(s, err);
+    s->queue = NULL;
     pthread_mutex_destroy(&queue.mutex);
     free(queue.jobs);
     return rc;

@@ -533,7 +533,7 @@ static int by_time(const void *a, const void *b)
 
 static int64_t median_of(const struct ae_measurement *m, enum ae_trial_kind kind)
 {
-    int64_t times[64];
+    int64_t times[64] = {0};
     size_t n = 0;
     for (int i = 0; i < m->trial_count && n < 64; i++)
         if (m->trials[i].kind == kind && m->trials[i].verdict == AE_PASS && !m->trials[i].disturbed)

@@ -119,8 +119,11 @@ static int map(struct ae_worker *w)
             return fail(w->answers, AE_WORKER_NO_MEMORY, errno, "an argument could not be mapped");
         (void)madvise(region, order->region_bytes, MADV_HUGEPAGE); /* refused where shmem has none */
         if (madvise(region, order->region_bytes, MADV_POPULATE_WRITE) != 0)
-            for (size_t at = 0; at < order->region_bytes; at += AE_PAGE) /* kernels before 5.14 */
-                *(volatile char *)(region + at) = *(volatile char *)(region + at);
+            for (size_t at = 0; at < order->region_bytes; at += AE_PAGE) { /* kernels before 5.14 */
+                volatile char *page = region + at;
+                const char kept = *page;
+                *page = kept;
+            }
         args[i].address = region + order->start;
     }
     if (ae_call_prepare(&w->call, args, (unsigned)w->orders->arg_count) != 0)

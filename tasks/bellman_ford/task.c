@@ -257,7 +257,7 @@ static int draw_requests(struct ae_instance *inst, struct ae_rng *rng, const int
                         .next = lists + n,
                         .far = lists + 2 * (size_t)n,
                         .hops = lists + 3 * (size_t)n,
-                        .distance = (float *)(lists + 4 * (size_t)n),
+                        .distance = (float *)(void *)(lists + 4 * (size_t)n), /* 4 bytes too */
                         .in_near = (uint8_t *)(lists + 5 * (size_t)n),
                         .in_far = (uint8_t *)(lists + 5 * (size_t)n) + n};
     /* Wide enough for few rounds, narrow enough for few repeated relaxations; any value is right.

@@ -114,8 +114,10 @@ static int32_t fly(struct draw *d, int32_t from, int32_t to, int32_t dep)
     const double dx = d->x[from] - d->x[to], dy = d->y[from] - d->y[to];
     const int32_t block =
         50 + 5 * (int32_t)(7 * ae_sqrt(dx * dx + dy * dy) + 0.5) + multiple_of_5(d->rng, 2) - 5;
-    if (d->count < d->capacity)
-        d->legs[d->count++] = (struct leg){dep, dep + block, from, to, d->count};
+    if (d->count < d->capacity) {
+        d->legs[d->count] = (struct leg){dep, dep + block, from, to, d->count};
+        d->count++;
+    }
     return dep + block;
 }
 
@@ -176,8 +178,10 @@ static void tight_chains(struct draw *d, int32_t n)
     for (int32_t t = 0; d->count < n + 8; t += 60)
         for (int32_t k = 0; k < 3; k++) {
             const int32_t from = (t / 60 + k) % d->stations, to = (from + 1 + k % 2) % d->stations;
-            if (d->count < d->capacity)
-                d->legs[d->count++] = (struct leg){t, t + 60, from, to, d->count};
+            if (d->count < d->capacity) {
+                d->legs[d->count] = (struct leg){t, t + 60, from, to, d->count};
+                d->count++;
+            }
         }
 }
 
