@@ -239,6 +239,9 @@ __attribute__((noreturn)) static void stop(int fd, int step)
     _exit(127);
 }
 
+/* The program's file, opened before private folders may hide it and a change of user may bar the way to it. */
+static int program_fd = -1;
+
 /* First above all target numbers, then each to its own: no target can hit a source. Returns the moved status pipe. */
 static int place_fds(int status, int out, int err)
 {
@@ -246,6 +249,7 @@ static int place_fds(int status, int out, int err)
     const int moved_status = fcntl(status, F_DUPFD_CLOEXEC, above);
     const int moved_socket = fcntl(order->socket, F_DUPFD_CLOEXEC, above);
     const int moved_out = fcntl(out, F_DUPFD_CLOEXEC, above), moved_err = fcntl(err, F_DUPFD_CLOEXEC, above);
+    const int moved_program = program_fd >= 0 ? fcntl(program_fd, F_DUPFD_CLOEXEC, above) : -1;
     int ruleset = -1, sources[AE_WIRE_FDS];
     int bad = moved_status < 0 || moved_socket < 0 || moved_out < 0 || moved_err < 0;
     if (order->landlock_fd >= 0) {
@@ -267,6 +271,7 @@ static int place_fds(int status, int out, int err)
     order = memcpy(malloc(sizeof *order), order, sizeof *order); /* private: each process has its own numbers */
     order->socket = moved_socket;
     order->landlock_fd = ruleset;
+    program_fd = moved_program;
     return moved_status;
 }
 
@@ -327,6 +332,8 @@ __attribute__((noreturn)) static void become_program(int status, int out, int er
     set_limits(status);
     tell(status, AE_WIRE_NONE, 0);
     send_packet(&(struct ae_wire_packet){.type = AE_WIRE_HELLO});
+    if (program_fd >= 0) /* fails on scripts, whose interpreter could not open the closed descriptor */
+        (void)syscall(SYS_execveat, program_fd, "", argv_of, env_of, AT_EMPTY_PATH);
     execve(argv_of[0], argv_of, env_of);
     stop(status, AE_WIRE_EXEC);
 }
@@ -623,6 +630,7 @@ int main(int argc, char **argv)
     watch.logs[1] = err[0];
 
     set_up_namespaces();
+    program_fd = open(argv_of[0], O_PATH | O_CLOEXEC);
     (void)prctl(PR_SET_DUMPABLE, 0); /* nothing of the program's may look into us */
     struct started started;
     if (layers & AE_PROC_PID_NS) {
@@ -655,6 +663,8 @@ int main(int argc, char **argv)
         (void)close(order->fds[i].fd);
     if (order->landlock_fd >= 0)
         (void)close(order->landlock_fd);
+    if (program_fd >= 0)
+        (void)close(program_fd);
     layers = started.layers;
     send_packet(&(struct ae_wire_packet){
         .type = AE_WIRE_STARTED, .step = started.step, .error = started.error, .layers = layers});

@@ -299,6 +299,29 @@ static void test_busy_parent(void **state)
     ae_proc_free(proc);
 }
 
+/* A program that lies where the sandbox hides folders, behind a door that its user may not pass, still starts. */
+static void test_hidden_program(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/ae-proc-XXXXXX", program[64], copy[128];
+    assert_non_null(mkdtemp(folder)); /* mode 0700 */
+    snprintf(program, sizeof program, "%s/true", folder);
+    snprintf(copy, sizeof copy, "cp /bin/true %s && chmod 755 %s", program, program);
+    struct ae_proc_result r = run(SPEC(.argv = SH(copy), .env = path_env));
+    assert_int_equal(r.code, 0);
+    ae_proc_result_release(&r);
+    r = run(SPEC(.argv = (const char *const[]){program, NULL},
+                 .layers = AE_PROC_USER_NS | AE_PROC_MOUNT_NS | AE_PROC_PID_NS | AE_PROC_PRIVATE_TMP |
+                           AE_PROC_OTHER_UID,
+                 .tmpfs = (const char *const[]){"/tmp", NULL}));
+    assert_int_equal(r.outcome, AE_PROC_EXITED);
+    assert_int_equal(r.code, 0);
+    ae_proc_result_release(&r);
+    snprintf(copy, sizeof copy, "rm -r %s", folder);
+    r = run(SPEC(.argv = SH(copy), .env = path_env));
+    ae_proc_result_release(&r);
+}
+
 static void test_layers(void **state)
 {
     (void)state;
@@ -415,6 +438,7 @@ static int run_all(const char *name)
         cmocka_unit_test(test_timeout),      cmocka_unit_test(test_escape),
         cmocka_unit_test(test_parent_gone),  cmocka_unit_test(test_supervisor_killed),
         cmocka_unit_test(test_log),          cmocka_unit_test(test_busy_parent),
+        cmocka_unit_test(test_hidden_program),
         cmocka_unit_test(test_layers),       cmocka_unit_test(test_threads),
         cmocka_unit_test(test_pidfd),
     };
