@@ -222,6 +222,8 @@ static bool have_already(struct session *s, const struct ae_submission_item *ite
         .size = size,
         .target = item->target,
         .options_key = s->options_key,
+        .entrant = item->entrant,
+        .sample = item->sample,
     };
     return ae_store_measurement_exists(s->store, &key, &exists, NULL, NULL) == AE_OK && exists;
 }

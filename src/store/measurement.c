@@ -116,6 +116,7 @@ int ae_store_measurement_exists(struct ae_store *store, const struct ae_measurem
         "SELECT m.id FROM measurements m JOIN runs r ON r.id = m.run WHERE m.submission = ?1 AND m.task = ?2"
         " AND m.task_version = ?3 AND m.size = ?4 AND m.target = ?5 AND m.options_key = ?6"
         " AND (?7 = 0 OR m.run = ?7) AND (?8 IS NULL OR r.environment = ?8)"
+        " AND (?9 IS NULL OR (m.entrant = ?9 AND m.sample = ?10))"
         " AND m.verdict NOT IN ('not_run', 'host_error') ORDER BY m.id DESC LIMIT 1",
         &statement, action, err);
     if (r != AE_OK)
@@ -128,6 +129,8 @@ int ae_store_measurement_exists(struct ae_store *store, const struct ae_measurem
     ae_bind_text(statement, 6, key->options_key ? key->options_key : "");
     (void)sqlite3_bind_int64(statement, 7, key->run);
     ae_bind_text(statement, 8, key->environment);
+    ae_bind_text(statement, 9, key->entrant);
+    (void)sqlite3_bind_int(statement, 10, key->sample);
     const int rc = sqlite3_step(statement);
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         return ae_store_error(store, rc, action, err);

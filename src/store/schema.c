@@ -73,5 +73,55 @@ static const char first[] = "CREATE TABLE environments ("
 static const char second[] = "ALTER TABLE runs ADD COLUMN bank TEXT NOT NULL DEFAULT '';"
                              "CREATE INDEX measurements_entrant ON measurements (entrant, task, size);";
 
-const char *const ae_store_migrations[] = {first, second};
+/* What models were asked and what they answered. An attempt is written before it goes ('sent') and again when it
+ * ended. */
+static const char generations[] =
+    "CREATE TABLE prompts ("
+    "  sha256 TEXT PRIMARY KEY,"
+    "  text TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE TABLE generations ("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  model TEXT NOT NULL,"
+    "  parameters TEXT NOT NULL," /* canonical JSON */
+    "  entrant TEXT NOT NULL,"
+    "  task TEXT NOT NULL,"
+    "  sample INTEGER NOT NULL,"
+    "  turn INTEGER NOT NULL,"
+    "  chain TEXT NOT NULL," /* prompt of turn 0 */
+    "  level TEXT NOT NULL,"
+    "  prompt TEXT NOT NULL REFERENCES prompts(sha256),"
+    "  created_ns INTEGER NOT NULL,"
+    "  state TEXT NOT NULL,"
+    "  finish TEXT NOT NULL DEFAULT '',"
+    "  answered_by TEXT NOT NULL DEFAULT '',"
+    "  answer BLOB,"
+    "  source TEXT NOT NULL DEFAULT ''," /* of submissions; '' where none was found */
+    "  notes TEXT NOT NULL DEFAULT '',"
+    "  repaired INTEGER NOT NULL DEFAULT 0,"
+    "  detail TEXT NOT NULL DEFAULT '',"
+    "  verdict TEXT NOT NULL DEFAULT '',"
+    "  verdict_detail TEXT NOT NULL DEFAULT '',"
+    "  speedup REAL,"
+    "  UNIQUE (model, parameters, entrant, task, sample, turn, chain)"
+    ") STRICT;"
+    "CREATE INDEX generations_entrant ON generations (entrant, task, sample, turn);"
+    "CREATE TABLE attempts ("
+    "  generation INTEGER NOT NULL REFERENCES generations(id),"
+    "  number INTEGER NOT NULL,"
+    "  sent_ns INTEGER NOT NULL,"
+    "  outcome TEXT NOT NULL,"
+    "  detail TEXT NOT NULL DEFAULT '',"
+    "  status INTEGER NOT NULL DEFAULT 0,"
+    "  wall_ns INTEGER NOT NULL DEFAULT 0,"
+    "  input_tokens INTEGER,"
+    "  output_tokens INTEGER,"
+    "  reasoning_tokens INTEGER,"
+    "  cost REAL,"                            /* NULL: not known */
+    "  billed INTEGER NOT NULL DEFAULT 1," /* may have been; while it is under way, too */
+    "  response BLOB,"
+    "  PRIMARY KEY (generation, number)"
+    ") STRICT;";
+
+const char *const ae_store_migrations[] = {first, second, generations};
 const int ae_store_version = sizeof ae_store_migrations / sizeof *ae_store_migrations;

@@ -113,6 +113,8 @@ struct ae_measurement_key {
     enum ae_size size;
     enum ae_target target;
     const char *options_key;
+    const char *entrant; /* NULL: anyone's. With an entrant, `sample` counts too: two samples may be equal byte for byte */
+    int sample;
 };
 
 /* For --resume. not_run and host_error do not count: they are worth another try. *ret_id (may be NULL): the newest
