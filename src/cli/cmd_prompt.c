@@ -1,15 +1,16 @@
 /* acceleval prompt */
-#include "cli/cli.h"
-
-#include "llm/prompt.h"
+#include "cli/model.h"
 
 #include <stdlib.h>
 
 static const char *const levels[] = {"L1", "L2", "L3", NULL};
 
+static const char *const languages[] = {"cuda", "c", "c++", NULL};
+
 struct values {
-    int level;
-    const char *device;
+    int level, language;
+    const char *device, *recipe, *control;
+    bool hash;
 };
 
 const struct ae_option ae_prompt_options[] = {
@@ -18,8 +19,33 @@ const struct ae_option ae_prompt_options[] = {
      .offset = offsetof(struct values, level)},
     {.name = "device", .kind = AE_OPTION_STRING, .argument = "NAME", .help = "what the prompt calls the GPU",
      .offset = offsetof(struct values, device)},
+    {.name = "language", .kind = AE_OPTION_CHOICE, .choices = languages, .help = "of the program; c and c++ are for the CPU target",
+     .offset = offsetof(struct values, language)},
+    {.name = "with-recipe", .kind = AE_OPTION_STRING, .argument = "FILE", .help = "add this strategy, told in words",
+     .offset = offsetof(struct values, recipe)},
+    {.name = "control-for", .kind = AE_OPTION_STRING, .argument = "FILE",
+     .help = "add as many words as this recipe has, which say nothing about the task",
+     .offset = offsetof(struct values, control)},
+    {.name = "hash", .kind = AE_OPTION_FLAG, .help = "only the SHA-256 of the prompt, its version; without a task: of all",
+     .offset = offsetof(struct values, hash)},
     {0},
 };
+
+/* The version of every prompt. */
+static int print_hashes(const struct ae_context *context, const struct values *values, const char *recipe, struct ae_error *err)
+{
+    for (int i = 0; i < ae_task_count; i++)
+        for (int level = 0; level < AE_PROMPT_LEVEL_COUNT; level++) {
+            char *text = NULL, hash[AE_SHA256_HEX];
+            const int rc = ae_cli_prompt(context, ae_tasks[i], (enum ae_prompt_level)level,
+                                         (enum ae_prompt_language)values->language, values->device, recipe, &text, hash, err);
+            if (rc != AE_OK)
+                return rc;
+            free(text);
+            printf("%s %s %s\n", hash, ae_tasks[i]->id, ae_prompt_level_name((enum ae_prompt_level)level));
+        }
+    return AE_OK;
+}
 
 int ae_cmd_prompt(const struct ae_command *self, int argc, char **argv)
 {
@@ -27,35 +53,31 @@ int ae_cmd_prompt(const struct ae_command *self, int argc, char **argv)
     struct ae_list rest = {0};
     struct ae_context context = {0};
     struct ae_progress progress;
-    struct ae_bytes statement = {0}, hints = {0}, reference = {0};
     struct ae_error err = {0};
-    char *text = NULL;
+    char *text = NULL, *recipe = NULL, hash[AE_SHA256_HEX];
     const int done = ae_cli_parse(self, argc, argv, &values, &rest);
     if (done >= 0)
         return done;
     const struct ae_task *task = NULL;
+    const bool all = values.hash && rest.count == 0;
     if (rest.count == 1)
         task = ae_task_find(rest.items[0], &err);
-    else
+    else if (!all)
         ae_error_set(&err, AE_E_USAGE, "prompt takes one task");
-    int rc = task ? ae_cli_context(&context, &progress, &err) : err.code;
+    int rc = task || all ? ae_cli_context(&context, &progress, &err) : err.code;
     if (rc == AE_OK)
-        rc = ae_context_read(&context, task, "statement.md", &statement, &err);
-    if (rc == AE_OK)
-        rc = ae_context_read(&context, task, "hints.md", &hints, &err);
-    if (rc == AE_OK)
-        rc = ae_context_read(&context, task, "reference.c", &reference, &err);
-    if (rc == AE_OK) {
-        const struct ae_prompt_texts texts = {(const char *)statement.data, (const char *)hints.data,
-                                              (const char *)reference.data, values.device};
-        rc = ae_prompt_make(task, (enum ae_prompt_level)values.level, &texts, &text, &err);
-    }
-    if (rc == AE_OK)
+        rc = ae_cli_recipe(values.recipe, values.control, &recipe, &err);
+    if (rc == AE_OK && all)
+        rc = print_hashes(&context, &values, recipe, &err);
+    else if (rc == AE_OK)
+        rc = ae_cli_prompt(&context, task, (enum ae_prompt_level)values.level, (enum ae_prompt_language)values.language,
+                           values.device, recipe, &text, hash, &err);
+    if (rc == AE_OK && values.hash && !all)
+        printf("%s\n", hash);
+    else if (rc == AE_OK && !all)
         fputs(text, stdout);
     free(text);
-    ae_bytes_release(&statement);
-    ae_bytes_release(&hints);
-    ae_bytes_release(&reference);
+    free(recipe);
     ae_context_close(&context);
     ae_options_release(ae_prompt_options, &values);
     ae_list_release(&rest);

@@ -29,6 +29,17 @@ const struct ae_command ae_commands[] = {
      ae_repro_options, AE_OPERAND_PATH, ae_cmd_repro},
     {"prompt", "the prompt for a task, exactly as a model gets it", "TASK [OPTION...]", NULL, ae_prompt_options,
      AE_OPERAND_TASK, ae_cmd_prompt},
+    {"generate", "programs from a model: ENTRANT/TASK.K.cu and a record of each", "--model NAME [OPTION...]",
+     "The model is one of models.yaml; docs/models.md shows how to write one. What was answered before under the same "
+     "model, settings and prompt is not asked for again, so that an interrupted call is simply repeated.",
+     ae_generate_options, AE_OPERAND_NONE, ae_cmd_generate},
+    {"run", "generate, eval and report in one", "--model NAME [OPTION...]", NULL, ae_run_options, AE_OPERAND_NONE, ae_cmd_run},
+    {"refine", "let a model improve its programs over several turns", "--model NAME [OPTION...]",
+     "Compiler output, the first wrong value on the practice bank and the measured speed go back to the model. Every "
+     "version is kept in FOLDER/ENTRANT-refined/versions; the fastest right one of each sample is then evaluated.",
+     ae_refine_options, AE_OPERAND_NONE, ae_cmd_refine},
+    {"transfer", "does a strategy carry over when it is told? needs results of the entrants", "--winner W --plain A --recipe B [OPTION...]",
+     NULL, ae_transfer_options, AE_OPERAND_NONE, ae_cmd_transfer},
     {"import", "run an entrant on published instances", "FOLDER --task TASK [OPTION...]", NULL, ae_import_options,
      AE_OPERAND_PATH, ae_cmd_import},
     {"doctor", "toolchain, device, sandbox layers, with the mend for each lack", "[OPTION...]", NULL,

@@ -117,7 +117,7 @@ static int bad(struct ae_error *err, const char *path, const char *name, const c
 static bool name_is_fine(const char *name)
 {
     const size_t n = strlen(name);
-    return n > 0 && n <= 40 && name[0] != '.' && name[0] != '-' &&
+    return n > 0 && n <= 32 && name[0] != '.' && name[0] != '-' &&
            strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+:") == n;
 }
 
@@ -136,7 +136,7 @@ static int convert(const struct raw_model *raw, const char *path, struct ae_mode
     if (!m->name)
         return ae_error_set(err, AE_E_INPUT, "%s: a model has no name", path);
     if (!name_is_fine(m->name))
-        return bad(err, path, m->name, "a name has 1 to 40 letters, digits and . _ - + : (give the provider's own name as "
+        return bad(err, path, m->name, "a name has 1 to 32 letters, digits and . _ - + : (give the provider's own name as "
                                        "'model')");
     const char *provider = raw->provider && *raw->provider ? raw->provider : raw->command ? "command" : "openai";
     size_t p = 0;
