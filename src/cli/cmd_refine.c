@@ -390,10 +390,15 @@ int ae_cmd_refine(const struct ae_command *self, int argc, char **argv)
         r.timing = r.session.context;
         ae_bank_from_seed(&r.timing.bank, TIMING_SEED);
         rc = turns(&r, &err);
-        size_t right = 0;
-        for (size_t i = 0; i < r.count; i++)
+        size_t right = 0, with_version = 0;
+        for (size_t i = 0; i < r.count; i++) {
             right += r.chains[i].best != 0;
-        complete = ae_model_session_summary(&r.session, r.count * (size_t)r.values.turns) && !ae_cli_stop;
+            with_version += r.chains[i].versions > 0;
+        }
+        /* a budget that is spent is an end as good as the last turn, as long as every sample has something to show */
+        complete = ae_model_session_summary(&r.session, r.count * (size_t)r.values.turns) ||
+                   (r.session.counts.over_budget && r.session.counts.failed == 0 && with_version == r.count);
+        complete = complete && !ae_cli_stop;
         printf("  %zu of %zu samples have a right version\n", right, r.count);
         snprintf(folder, sizeof folder, "%s", r.session.folder);
         snprintf(entrant, sizeof entrant, "%s", r.session.entrant);

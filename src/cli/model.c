@@ -180,8 +180,13 @@ volatile sig_atomic_t ae_cli_stop;
 
 static void on_stop(int signal)
 {
+    static const char text[] = "\nacceleval: waiting for what is under way; interrupt again to break it off\n";
+    const int saved = errno;
     (void)signal;
     ae_cli_stop = ae_cli_stop + 1;
+    if (ae_cli_stop == 1)
+        (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    errno = saved;
 }
 
 void ae_cli_stop_on_signals(void)

@@ -85,6 +85,17 @@ static size_t take_header(char *bytes, size_t one, size_t count, void *data)
     return size;
 }
 
+static bool loopback(const char *url)
+{
+    static const char *const hosts[] = {"http://127.0.0.1", "http://localhost", "http://[::1]"};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+        if (ae_text_starts(url, hosts[i])) {
+            const char next = url[strlen(hosts[i])];
+            return next == 0 || next == ':' || next == '/';
+        }
+    return false;
+}
+
 static int start(struct ae_carrier *carrier, size_t question, const struct ae_question *what, int number,
                  struct ae_error *err)
 {
@@ -132,6 +143,8 @@ static int start(struct ae_carrier *carrier, size_t question, const struct ae_qu
     SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
     SET(CURLOPT_LOW_SPEED_TIME, model->idle_s < 1 ? 1L : (long)model->idle_s);
     SET(CURLOPT_USERAGENT, "acceleval");
+    if (loopback(model->base_url))
+        SET(CURLOPT_PROXY, ""); /* what stays on this machine does not go through another */
     if (model->ca_file)
         SET(CURLOPT_CAINFO, model->ca_file);
 #undef SET
@@ -310,17 +323,6 @@ static void close_http(struct ae_carrier *carrier)
     free(h->url);
     free(h);
     curl_global_cleanup();
-}
-
-static bool loopback(const char *url)
-{
-    static const char *const hosts[] = {"http://127.0.0.1", "http://localhost", "http://[::1]"};
-    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
-        if (ae_text_starts(url, hosts[i])) {
-            const char next = url[strlen(hosts[i])];
-            return next == 0 || next == ':' || next == '/';
-        }
-    return false;
 }
 
 static bool add_header(struct http *h, const char *name, const char *value)

@@ -326,6 +326,28 @@ static void a_key_never_travels_readable(void **state)
     forget(&seen);
 }
 
+/* A proxy of the environment would see the key on its way to a server of this machine. */
+static void the_loopback_device_needs_no_proxy(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct ae_ask_counts counts;
+    struct ae_error err;
+    struct ae_model model = model_of(AE_PROVIDER_OPENAI, "normal", false);
+    setenv("http_proxy", "http://127.0.0.1:1", 1);
+    assert_int_equal(ask(&model, &seen, 1, AE_UNSET, &counts, &err), AE_OK);
+    assert_int_equal(counts.done, 1);
+    forget(&seen);
+    model.base_url = (char *)"http://example.invalid/v1"; /* the variable does count elsewhere: nobody listens there */
+    model.insecure = true;
+    model.attempts = 1;
+    assert_int_equal(ask(&model, &seen, 1, AE_UNSET, &counts, &err), AE_OK);
+    assert_int_equal(seen.last, AE_ATTEMPT_CUT);
+    assert_non_null(strstr(seen.attempt.detail, "127.0.0.1"));
+    unsetenv("http_proxy");
+    forget(&seen);
+}
+
 static void money_ends(void **state)
 {
     (void)state;
@@ -510,6 +532,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(fatal_errors_end_the_run, start, stop),
         cmocka_unit_test_setup_teardown(an_echoed_key_is_blotted_out, start, stop),
         cmocka_unit_test_setup_teardown(a_key_never_travels_readable, start, stop),
+        cmocka_unit_test_setup_teardown(the_loopback_device_needs_no_proxy, start, stop),
         cmocka_unit_test_setup_teardown(money_ends, start, stop),
         cmocka_unit_test_setup_teardown(as_many_in_flight_as_allowed, start, stop),
         cmocka_unit_test(tls_trusts_the_given_certificate_only),
