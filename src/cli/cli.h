@@ -60,11 +60,12 @@ AE_SUBCOMMAND(generate);
 AE_SUBCOMMAND(run);
 AE_SUBCOMMAND(refine);
 AE_SUBCOMMAND(transfer);
+AE_SUBCOMMAND(answers);
 
 extern const struct ae_option ae_list_options[], ae_show_options[], ae_check_options[], ae_prompt_options[],
     ae_doctor_options[], ae_prepare_options[], ae_eval_options[], ae_report_options_table[], ae_compare_options[],
     ae_repro_options[], ae_import_options[], ae_bank_options[], ae_cache_options[], ae_generate_options[],
-    ae_run_options[], ae_refine_options[], ae_transfer_options[];
+    ae_run_options[], ae_refine_options[], ae_transfer_options[], ae_answers_options[];
 extern const struct ae_command ae_commands[];
 
 #endif

@@ -64,8 +64,8 @@ static int make_questions(struct ae_model_session *s, struct questions *ret, str
         struct ae_message *message = &ret->messages[t];
         char hash[AE_SHA256_HEX];
         rc = ae_cli_prompt(&s->context, tasks[t], (enum ae_prompt_level)s->values->level,
-                           (enum ae_prompt_language)s->values->language, s->values->device, s->recipe, &message->text, hash,
-                           err);
+                           (enum ae_prompt_language)s->values->language, s->values->device, s->recipe, &message->text,
+                           hash, err);
         if (rc != AE_OK)
             break;
         ret->message_count++;
@@ -164,8 +164,8 @@ int ae_cmd_run(const struct ae_command *self, int argc, char **argv)
         return done;
     int status = generate(&values.model, &folder, &entrant);
     if (status == AE_EXIT_OK && folder && entrant)
-        status = ae_cli_evaluate(folder, entrant, &values.model.tasks, values.sizes, values.quick, values.seed, values.timeout_s,
-                                 values.require_sandbox);
+        status = ae_cli_evaluate(folder, entrant, &values.model.tasks, values.sizes, values.quick, values.seed,
+                                 values.timeout_s, values.require_sandbox);
     free(folder);
     free(entrant);
     ae_options_release(ae_run_options, &values);

@@ -14,31 +14,50 @@ struct values {
 };
 
 const struct ae_option ae_prompt_options[] = {
-    {.name = "level", .letter = 'l', .kind = AE_OPTION_CHOICE, .choices = levels, .fallback = "L3",
+    {.name = "level",
+     .letter = 'l',
+     .kind = AE_OPTION_CHOICE,
+     .choices = levels,
+     .fallback = "L3",
      .help = "L1: with a full plan; L2: with brief directions; L3: statement and reference alone",
      .offset = offsetof(struct values, level)},
-    {.name = "device", .kind = AE_OPTION_STRING, .argument = "NAME", .help = "what the prompt calls the GPU",
+    {.name = "device",
+     .kind = AE_OPTION_STRING,
+     .argument = "NAME",
+     .help = "what the prompt calls the GPU",
      .offset = offsetof(struct values, device)},
-    {.name = "language", .kind = AE_OPTION_CHOICE, .choices = languages, .help = "of the program; c and c++ are for the CPU target",
+    {.name = "language",
+     .kind = AE_OPTION_CHOICE,
+     .choices = languages,
+     .help = "of the program; c and c++ are for the CPU target",
      .offset = offsetof(struct values, language)},
-    {.name = "with-recipe", .kind = AE_OPTION_STRING, .argument = "FILE", .help = "add this strategy, told in words",
+    {.name = "with-recipe",
+     .kind = AE_OPTION_STRING,
+     .argument = "FILE",
+     .help = "add this strategy, told in words",
      .offset = offsetof(struct values, recipe)},
-    {.name = "control-for", .kind = AE_OPTION_STRING, .argument = "FILE",
+    {.name = "control-for",
+     .kind = AE_OPTION_STRING,
+     .argument = "FILE",
      .help = "add as many words as this recipe has, which say nothing about the task",
      .offset = offsetof(struct values, control)},
-    {.name = "hash", .kind = AE_OPTION_FLAG, .help = "only the SHA-256 of the prompt, its version; without a task: of all",
+    {.name = "hash",
+     .kind = AE_OPTION_FLAG,
+     .help = "only the SHA-256 of the prompt, its version; without a task: of all",
      .offset = offsetof(struct values, hash)},
     {0},
 };
 
 /* The version of every prompt. */
-static int print_hashes(const struct ae_context *context, const struct values *values, const char *recipe, struct ae_error *err)
+static int print_hashes(const struct ae_context *context, const struct values *values, const char *recipe,
+                        struct ae_error *err)
 {
     for (int i = 0; i < ae_task_count; i++)
         for (int level = 0; level < AE_PROMPT_LEVEL_COUNT; level++) {
             char *text = NULL, hash[AE_SHA256_HEX];
-            const int rc = ae_cli_prompt(context, ae_tasks[i], (enum ae_prompt_level)level,
-                                         (enum ae_prompt_language)values->language, values->device, recipe, &text, hash, err);
+            const int rc =
+                ae_cli_prompt(context, ae_tasks[i], (enum ae_prompt_level)level,
+                              (enum ae_prompt_language)values->language, values->device, recipe, &text, hash, err);
             if (rc != AE_OK)
                 return rc;
             free(text);

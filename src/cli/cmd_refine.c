@@ -24,24 +24,57 @@ struct values {
 
 const struct ae_option ae_refine_options[] = {
     AE_MODEL_OPTIONS,
-    {.name = "turns", .kind = AE_OPTION_INTEGER, .help = "answers in a row, the first included", .fallback = "4", .lo = 1,
-     .hi = 100, .offset = offsetof(struct values, turns)},
-    {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .one = true, .help = "size that versions are judged and timed at",
-     .fallback = "small", .offset = offsetof(struct values, sizes)},
-    {.name = "device", .kind = AE_OPTION_INTEGER, .help = "ordinal of the GPU", .fallback = "0", .lo = 0, .hi = 63,
+    {.name = "turns",
+     .kind = AE_OPTION_INTEGER,
+     .help = "answers in a row, the first included",
+     .fallback = "4",
+     .lo = 1,
+     .hi = 100,
+     .offset = offsetof(struct values, turns)},
+    {.name = "size",
+     .letter = 's',
+     .kind = AE_OPTION_SIZE,
+     .one = true,
+     .help = "size that versions are judged and timed at",
+     .fallback = "small",
+     .offset = offsetof(struct values, sizes)},
+    {.name = "device",
+     .kind = AE_OPTION_INTEGER,
+     .help = "ordinal of the GPU",
+     .fallback = "0",
+     .lo = 0,
+     .hi = 63,
      .offset = offsetof(struct values, gpu)},
-    {.name = "arch", .kind = AE_OPTION_STRING, .argument = "sm_NN",
-     .help = "architecture to compile .cu for; default: the device's own", .offset = offsetof(struct values, arch)},
-    {.name = "timeout", .kind = AE_OPTION_INTEGER, .argument = "SECONDS",
-     .help = "limit of one call; 0: the larger of 10 s and twice the reference", .fallback = "0", .lo = 0, .hi = 86400,
+    {.name = "arch",
+     .kind = AE_OPTION_STRING,
+     .argument = "sm_NN",
+     .help = "architecture to compile .cu for; default: the device's own",
+     .offset = offsetof(struct values, arch)},
+    {.name = "timeout",
+     .kind = AE_OPTION_INTEGER,
+     .argument = "SECONDS",
+     .help = "limit of one call; 0: the larger of 10 s and twice the reference",
+     .fallback = "0",
+     .lo = 0,
+     .hi = 86400,
      .offset = offsetof(struct values, timeout_s)},
-    {.name = "evaluate", .kind = AE_OPTION_FLAG, .help = "evaluate and report the best versions at the end", .fallback = "true",
+    {.name = "evaluate",
+     .kind = AE_OPTION_FLAG,
+     .help = "evaluate and report the best versions at the end",
+     .fallback = "true",
      .offset = offsetof(struct values, evaluate)},
-    {.name = "quick", .letter = 'q', .kind = AE_OPTION_FLAG, .help = "in that evaluation: one group of three trials",
+    {.name = "quick",
+     .letter = 'q',
+     .kind = AE_OPTION_FLAG,
+     .help = "in that evaluation: one group of three trials",
      .offset = offsetof(struct values, quick)},
-    {.name = "seed", .kind = AE_OPTION_INTEGER,
-     .help = "in that evaluation: instances from this seed instead of the secret bank; stamped", .fallback = "0", .lo = 0,
-     .hi = INT64_MAX, .offset = offsetof(struct values, seed)},
+    {.name = "seed",
+     .kind = AE_OPTION_INTEGER,
+     .help = "in that evaluation: instances from this seed instead of the secret bank; stamped",
+     .fallback = "0",
+     .lo = 0,
+     .hi = INT64_MAX,
+     .offset = offsetof(struct values, seed)},
     {0},
 };
 
@@ -118,12 +151,13 @@ static double speedup_of(const struct ae_measurement *m)
 static void take_verdict(const struct ae_measurement *m, const struct ae_mismatch *mismatch, struct judgement *ret)
 {
     snprintf(ret->verdict, sizeof ret->verdict, "%s", ae_verdict_name(m->verdict));
-    snprintf(ret->detail, sizeof ret->detail, "%s%s%s", m->verdict == AE_VIOLATION ? ae_violation_name(m->violation) : "",
-             m->verdict == AE_VIOLATION ? ": " : "", m->detail);
+    snprintf(ret->detail, sizeof ret->detail, "%s%s%s",
+             m->verdict == AE_VIOLATION ? ae_violation_name(m->violation) : "", m->verdict == AE_VIOLATION ? ": " : "",
+             m->detail);
     if (mismatch && mismatch->known)
         snprintf(ret->mismatch, sizeof ret->mismatch, "family %s, %s[%zu] = %.9g, expected %.9g",
-                 m->task->families[mismatch->family].name, m->task->args[mismatch->arg].name, mismatch->index, mismatch->got,
-                 mismatch->expected);
+                 m->task->families[mismatch->family].name, m->task->args[mismatch->arg].name, mismatch->index,
+                 mismatch->got, mismatch->expected);
     if (m->log && m->verdict != AE_PASS) {
         free(ret->log);
         ret->log = valid_copy(m->log);
@@ -216,7 +250,8 @@ static int finish_turn(struct refinement *r, struct chain *c, int turn, struct a
         ae_submission_release(&submission);
         return rc;
     }
-    rc = ae_store_generation_judged(r->session.store, c->version, judgement.verdict, judgement.detail, judgement.speedup, err);
+    rc = ae_store_generation_judged(r->session.store, c->version, judgement.verdict, judgement.detail,
+                                    judgement.speedup, err);
     c->versions++;
     c->last = c->version;
     if (isfinite(judgement.speedup) && !(judgement.speedup <= c->best_speedup)) {
@@ -309,8 +344,9 @@ static int make_chains(struct refinement *r, struct ae_error *err)
         for (int k = 0; rc == AE_OK && k < v->samples; k++) {
             struct chain *c = &r->chains[r->count++];
             *c = (struct chain){.task = tasks[t], .sample = k, .best_speedup = NAN};
-            rc = ae_cli_prompt(&r->session.context, tasks[t], (enum ae_prompt_level)v->level, (enum ae_prompt_language)v->language,
-                               v->device, r->session.recipe, &c->messages[0].text, c->chain, err);
+            rc = ae_cli_prompt(&r->session.context, tasks[t], (enum ae_prompt_level)v->level,
+                               (enum ae_prompt_language)v->language, v->device, r->session.recipe, &c->messages[0].text,
+                               c->chain, err);
         }
     free(tasks);
     return rc;
@@ -336,7 +372,8 @@ static int write_one(void *data, const struct ae_generation *g)
     return ae_model_write_files(&w->r->session, w->folder, name, g, w->err);
 }
 
-static int write_version(struct refinement *r, int64_t generation, const char *folder, bool version, struct ae_error *err)
+static int write_version(struct refinement *r, int64_t generation, const char *folder, bool version,
+                         struct ae_error *err)
 {
     struct writing w = {r, folder, version, err};
     const struct ae_generation_filter filter = {.id = generation};
@@ -410,7 +447,8 @@ int ae_cmd_refine(const struct ae_command *self, int argc, char **argv)
     ae_model_session_close(&r.session);
     int status = rc != AE_OK ? ae_cli_fail(&err) : complete ? AE_EXIT_OK : AE_EXIT_ENVIRONMENT;
     if (status == AE_EXIT_OK && !r.values.model.dry_run && r.values.evaluate)
-        status = ae_cli_evaluate(folder, entrant, &r.values.model.tasks, r.values.sizes, r.values.quick, r.values.seed, r.values.timeout_s, false);
+        status = ae_cli_evaluate(folder, entrant, &r.values.model.tasks, r.values.sizes, r.values.quick, r.values.seed,
+                                 r.values.timeout_s, false);
     ae_options_release(ae_refine_options, &r.values);
     return status;
 }

@@ -19,15 +19,32 @@ struct values {
 };
 
 const struct ae_option ae_transfer_options[] = {
-    {.name = "winner", .kind = AE_OPTION_STRING, .argument = "ENTRANT", .help = "whose strategy was told",
+    {.name = "winner",
+     .kind = AE_OPTION_STRING,
+     .argument = "ENTRANT",
+     .help = "whose strategy was told",
      .offset = offsetof(struct values, winner)},
-    {.name = "plain", .kind = AE_OPTION_STRING, .argument = "ENTRANT", .help = "the model alone (stage 1)",
+    {.name = "plain",
+     .kind = AE_OPTION_STRING,
+     .argument = "ENTRANT",
+     .help = "the model alone (stage 1)",
      .offset = offsetof(struct values, plain)},
-    {.name = "recipe", .kind = AE_OPTION_STRING, .argument = "ENTRANT", .help = "the model with the recipe (stage 2)",
+    {.name = "recipe",
+     .kind = AE_OPTION_STRING,
+     .argument = "ENTRANT",
+     .help = "the model with the recipe (stage 2)",
      .offset = offsetof(struct values, recipe)},
-    {.name = "control", .kind = AE_OPTION_STRING, .argument = "ENTRANT", .help = "the model with the length-matched control",
+    {.name = "control",
+     .kind = AE_OPTION_STRING,
+     .argument = "ENTRANT",
+     .help = "the model with the length-matched control",
      .offset = offsetof(struct values, control)},
-    {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .one = true, .help = "size", .fallback = "small",
+    {.name = "size",
+     .letter = 's',
+     .kind = AE_OPTION_SIZE,
+     .one = true,
+     .help = "size",
+     .fallback = "small",
      .offset = offsetof(struct values, sizes)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "as JSON", .offset = offsetof(struct values, json)},
     {0},
@@ -119,7 +136,8 @@ static int print(const struct table *table, bool as_json)
     size_t ratio_count = 0, discovery = 0, implementation = 0, compared = 0;
     json_t *rows = json_array();
     if (!as_json)
-        printf("%-34s %10s %10s %10s %10s %12s  finding\n", "task", "winner", "plain", "recipe", "control", "replication");
+        printf("%-34s %10s %10s %10s %10s %12s  finding\n", "task", "winner", "plain", "recipe", "control",
+               "replication");
     for (size_t i = 0; ratios && i < table->count; i++) {
         const struct row *row = &table->rows[i];
         const char *what = finding(row);
@@ -140,7 +158,8 @@ static int print(const struct table *table, bool as_json)
         if (!as_json) {
             printf("%-34s", row->task);
             for (int s = 0; s < STAGES; s++)
-                isfinite(row->s[s]) ? printf(" %9.2fx", row->s[s]) : printf(" %10s", row->samples[s] ? "none right" : "-");
+                isfinite(row->s[s]) ? printf(" %9.2fx", row->s[s])
+                                    : printf(" %10s", row->samples[s] ? "none right" : "-");
             isfinite(ratio) ? printf(" %12.2f", ratio) : printf(" %12s", "-");
             printf("  %s\n", what);
         }
@@ -148,15 +167,15 @@ static int print(const struct table *table, bool as_json)
     const double mean = ratios ? ae_geometric_mean(ratios, ratio_count) : NAN;
     free(ratios);
     if (as_json) {
-        json_t *json = json_pack("{s:i, s:f, s:I, s:I, s:I, s:o, s:o}", "schema", 1, "threshold", REPLICATED, "compared",
-                                 (json_int_t)compared, "discovery_gaps", (json_int_t)discovery, "implementation_gaps",
-                                 (json_int_t)implementation, "replication", isfinite(mean) ? json_real(mean) : json_null(),
-                                 "tasks", rows);
+        json_t *json = json_pack("{s:i, s:f, s:I, s:I, s:I, s:o, s:o}", "schema", 1, "threshold", REPLICATED,
+                                 "compared", (json_int_t)compared, "discovery_gaps", (json_int_t)discovery,
+                                 "implementation_gaps", (json_int_t)implementation, "replication",
+                                 isfinite(mean) ? json_real(mean) : json_null(), "tasks", rows);
         return ae_cli_print_json(json);
     }
     json_decref(rows);
-    printf("\n%zu tasks compared: %zu discovery gaps (told, it reaches %g of the winner), %zu implementation gaps", compared,
-           discovery, REPLICATED, implementation);
+    printf("\n%zu tasks compared: %zu discovery gaps (told, it reaches %g of the winner), %zu implementation gaps",
+           compared, discovery, REPLICATED, implementation);
     if (isfinite(mean))
         printf("; replication ratio %.2f where right (geometric mean of %zu)", mean, ratio_count);
     printf("\n");

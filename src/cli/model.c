@@ -98,11 +98,13 @@ static int name_entrant(struct ae_model_session *s, const char *suffix, struct a
         snprintf(name, sizeof name, "%.200s%s", v->entrant, suffix);
     else
         snprintf(name, sizeof name, "%s-%s%s%s%s%s%s", s->model.name, ae_cli_levels[v->level],
-                 v->language == AE_PROMPT_CUDA ? "" : "-", v->language == AE_PROMPT_CUDA ? "" : languages[v->language].ending,
-                 variant, warmth, suffix);
+                 v->language == AE_PROMPT_CUDA ? "" : "-",
+                 v->language == AE_PROMPT_CUDA ? "" : languages[v->language].ending, variant, warmth, suffix);
     if (!*name || *name == '.' || *name == '-' || strpbrk(name, "/\\ \t\r\n") || strlen(name) >= sizeof s->entrant)
-        return ae_error_set(err, AE_E_USAGE, "'%.80s' cannot be an entrant's name: it takes up to %zu characters, no slash, no "
-                            "blank (--entrant gives another)", name, sizeof s->entrant - 1);
+        return ae_error_set(err, AE_E_USAGE,
+                            "'%.80s' cannot be an entrant's name: it takes up to %zu characters, no slash, no "
+                            "blank (--entrant gives another)",
+                            name, sizeof s->entrant - 1);
     snprintf(s->entrant, sizeof s->entrant, "%s", name);
     snprintf(s->folder, sizeof s->folder, "%.3900s/%s", v->out, name);
     return AE_OK;
@@ -116,8 +118,10 @@ int ae_model_session_open(struct ae_model_session *s, const struct ae_model_valu
         return ae_error_set(err, AE_E_USAGE, "--model says which model of %s is meant", values->models_path);
     int rc = ae_models_read(values->models_path, &s->models, err);
     if (rc == AE_E_NOTFOUND)
-        return ae_error_set(err, AE_E_NOTFOUND, "there is no %s; docs/models.md shows how to write one (--models names another "
-                            "file)", values->models_path);
+        return ae_error_set(err, AE_E_NOTFOUND,
+                            "there is no %s; docs/models.md shows how to write one (--models names another "
+                            "file)",
+                            values->models_path);
     if (rc != AE_OK)
         return rc;
     const struct ae_model *model = ae_models_find(&s->models, values->model, err);
@@ -212,8 +216,9 @@ static int on_sent(void *data, const size_t *questions, const int *numbers, size
 }
 
 /* Keeps the program of an answer (or what stands for the lack of one) and fills the fields of g that tell about it. */
-static int keep_source(struct ae_model_session *s, const struct ae_attempt *a, struct ae_generation *g, char hash[AE_SHA256_HEX],
-                       char *notes_text, size_t notes_size, char *detail, size_t detail_size, struct ae_error *err)
+static int keep_source(struct ae_model_session *s, const struct ae_attempt *a, struct ae_generation *g,
+                       char hash[AE_SHA256_HEX], char *notes_text, size_t notes_size, char *detail, size_t detail_size,
+                       struct ae_error *err)
 {
     char *source = NULL;
     size_t size = 0;
@@ -246,7 +251,8 @@ static int keep_source(struct ae_model_session *s, const struct ae_attempt *a, s
     return code;
 }
 
-static int on_ended(void *data, size_t question, const struct ae_attempt *a, enum ae_ask_state state, struct ae_error *err)
+static int on_ended(void *data, size_t question, const struct ae_attempt *a, enum ae_ask_state state,
+                    struct ae_error *err)
 {
     struct ae_model_session *s = data;
     const struct ae_cli_question *q = s->asked[question];
@@ -255,7 +261,9 @@ static int on_ended(void *data, size_t question, const struct ae_attempt *a, enu
     int rc = AE_OK;
     s->exposed += a->exposed;
     if (state == AE_ASK_DONE) {
-        g.state = a->outcome == AE_ATTEMPT_ANSWERED ? "answered" : a->outcome == AE_ATTEMPT_REFUSED ? "refused" : "empty";
+        g.state = a->outcome == AE_ATTEMPT_ANSWERED  ? "answered"
+                  : a->outcome == AE_ATTEMPT_REFUSED ? "refused"
+                                                     : "empty";
         g.finish = ae_finish_name(a->reply.finish);
         g.answered_by = a->reply.model;
         rc = keep_source(s, a, &g, hash, notes, sizeof notes, detail, sizeof detail, err);
@@ -298,7 +306,8 @@ static char *prompt_text(const struct ae_cli_question *q)
     if (q->message_count == 1)
         return strdup(q->messages[0].text);
     for (size_t i = 0; out && i < q->message_count; i++)
-        fprintf(out, "=== %s ===\n%s\n", q->messages[i].role == AE_MESSAGE_USER ? "USER" : "ASSISTANT", q->messages[i].text);
+        fprintf(out, "=== %s ===\n%s\n", q->messages[i].role == AE_MESSAGE_USER ? "USER" : "ASSISTANT",
+                q->messages[i].text);
     if (out && fclose(out) != 0) {
         free(text);
         text = NULL;
@@ -306,7 +315,8 @@ static char *prompt_text(const struct ae_cli_question *q)
     return text;
 }
 
-static int look_up(struct ae_model_session *s, struct ae_cli_question *questions, size_t count, bool make, struct ae_error *err)
+static int look_up(struct ae_model_session *s, struct ae_cli_question *questions, size_t count, bool make,
+                   struct ae_error *err)
 {
     struct ae_generation *wanted = calloc(count + 1, sizeof *wanted);
     struct ae_wanted *found = calloc(count + 1, sizeof *found);
@@ -349,7 +359,8 @@ static void hidden_folders(const struct ae_model_session *s, char paths[2][PATH_
     ret[count] = NULL;
 }
 
-int ae_model_session_ask(struct ae_model_session *s, struct ae_cli_question *questions, size_t count, struct ae_error *err)
+int ae_model_session_ask(struct ae_model_session *s, struct ae_cli_question *questions, size_t count,
+                         struct ae_error *err)
 {
     char paths[2][PATH_MAX];
     const char *hidden[3];
@@ -395,7 +406,8 @@ int ae_model_session_ask(struct ae_model_session *s, struct ae_cli_question *que
     return rc;
 }
 
-int ae_model_session_estimate(struct ae_model_session *s, struct ae_cli_question *questions, size_t count, struct ae_error *err)
+int ae_model_session_estimate(struct ae_model_session *s, struct ae_cli_question *questions, size_t count,
+                              struct ae_error *err)
 {
     int64_t input = 0, earlier = 0;
     double mean = 0;
@@ -469,8 +481,11 @@ bool ae_model_session_summary(struct ae_model_session *s, size_t wanted)
     else if (c->failed)
         printf("  the same call tries the failed ones again\n");
     if (s->exposed)
-        fprintf(stderr, "acceleval: this machine cannot hide folders from a command: it could have read the secret instances in "
-                        "%s\n", s->context.bank.folder);
+        fprintf(
+            stderr,
+            "acceleval: this machine cannot hide folders from a command: it could have read the secret instances in "
+            "%s\n",
+            s->context.bank.folder);
     fflush(stdout);
     return c->failed == 0 && c->left == 0;
 }
@@ -482,8 +497,8 @@ static json_t *count_json(int64_t value)
     return value < 0 ? json_null() : json_integer(value);
 }
 
-int ae_model_write_files(struct ae_model_session *s, const char *folder, const char *name, const struct ae_generation *g,
-                         struct ae_error *err)
+int ae_model_write_files(struct ae_model_session *s, const char *folder, const char *name,
+                         const struct ae_generation *g, struct ae_error *err)
 {
     char path[4400];
     struct ae_submission submission;
@@ -495,11 +510,12 @@ int ae_model_write_files(struct ae_model_session *s, const char *folder, const c
     ae_submission_release(&submission);
     if (rc != AE_OK)
         return rc;
-    json_t *json = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:i}", "schema", 1,
-                             "entrant", g->key.entrant, "model", g->key.model, "answered_by", g->answered_by, "level", g->level,
-                             "task", g->key.task, "sample", g->key.sample, "turn", g->key.turn, "prompt_sha256", g->prompt,
-                             "state", g->state, "finish", g->finish, "source_sha256", g->source, "extraction", g->notes,
-                             "repaired", g->repaired, "detail", g->detail, "tool_version", AE_VERSION, "attempts", g->attempts);
+    json_t *json =
+        json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:i}", "schema", 1,
+                  "entrant", g->key.entrant, "model", g->key.model, "answered_by", g->answered_by, "level", g->level,
+                  "task", g->key.task, "sample", g->key.sample, "turn", g->key.turn, "prompt_sha256", g->prompt,
+                  "state", g->state, "finish", g->finish, "source_sha256", g->source, "extraction", g->notes,
+                  "repaired", g->repaired, "detail", g->detail, "tool_version", AE_VERSION, "attempts", g->attempts);
     int bad = json ? 0 : 1;
     if (json) {
         json_t *parameters = json_loads(g->key.parameters, 0, NULL);
@@ -510,7 +526,8 @@ int ae_model_write_files(struct ae_model_session *s, const char *folder, const c
         bad |= json_object_set_new(json, "cost", g->cost_known ? json_real(g->cost) : json_null());
         if (*g->verdict) {
             bad |= json_object_set_new(json, "practice_verdict", json_string(g->verdict));
-            bad |= json_object_set_new(json, "practice_speedup", isfinite(g->speedup) ? json_real(g->speedup) : json_null());
+            bad |= json_object_set_new(json, "practice_speedup",
+                                       isfinite(g->speedup) ? json_real(g->speedup) : json_null());
         }
     }
     char *text = bad ? NULL : json_dumps(json, JSON_INDENT(2) | JSON_ENSURE_ASCII);
@@ -547,8 +564,8 @@ int ae_cli_subcommand(const char *const *arguments)
     return status;
 }
 
-int ae_cli_evaluate(const char *folder, const char *entrant, const struct ae_task_list *tasks, unsigned sizes, bool quick, int64_t seed, int64_t timeout_s,
-                    bool require_sandbox)
+int ae_cli_evaluate(const char *folder, const char *entrant, const struct ae_task_list *tasks, unsigned sizes,
+                    bool quick, int64_t seed, int64_t timeout_s, bool require_sandbox)
 {
     const char *eval[24 + 2 * 64] = {"eval", folder, "--resume"}, *report[16] = {"report", "--entrant", entrant};
     char seed_text[32], timeout_text[32];

@@ -26,42 +26,94 @@ struct ae_model_values {
     bool dry_run;
 };
 
-#define AE_MODEL_OPTIONS                                                                                                 \
-    {.name = "model", .letter = 'm', .kind = AE_OPTION_STRING, .argument = "NAME", .help = "which model of models.yaml",   \
-     .offset = offsetof(struct ae_model_values, model)},                                                                 \
-    {.name = "models", .kind = AE_OPTION_STRING, .argument = "FILE", .env = "ACCELEVAL_MODELS", .fallback = "models.yaml", \
-     .help = "the file that describes models", .offset = offsetof(struct ae_model_values, models_path)},                   \
-    {.name = "task", .letter = 't', .kind = AE_OPTION_TASK, .help = "only these tasks",                                  \
-     .offset = offsetof(struct ae_model_values, tasks)},                                                                 \
-    {.name = "level", .letter = 'l', .kind = AE_OPTION_CHOICE, .choices = ae_cli_levels, .fallback = "L3",               \
-     .help = "L1: with a full plan; L2: with brief directions; L3: statement and reference alone",                       \
-     .offset = offsetof(struct ae_model_values, level)},                                                                 \
-    {.name = "samples", .letter = 'k', .kind = AE_OPTION_INTEGER, .help = "answers for each task", .fallback = "1",      \
-     .lo = 1, .hi = 1000, .offset = offsetof(struct ae_model_values, samples)},                                          \
-    {.name = "language", .kind = AE_OPTION_CHOICE, .choices = ae_cli_languages,                                          \
-     .help = "of the programs; c and c++ are for the CPU target",                                                        \
-     .offset = offsetof(struct ae_model_values, language)},                                                              \
-    {.name = "temperature", .kind = AE_OPTION_STRING, .argument = "T", .help = "instead of that of models.yaml",         \
-     .offset = offsetof(struct ae_model_values, temperature)},                                                           \
-    {.name = "max-cost", .kind = AE_OPTION_STRING, .argument = "AMOUNT",                                                 \
-     .help = "stop before this much is spent, in the unit of the prices of models.yaml",                                 \
-     .offset = offsetof(struct ae_model_values, max_cost)},                                                              \
-    {.name = "in-flight", .kind = AE_OPTION_INTEGER, .help = "requests at a time; 0: as models.yaml says", .fallback = "0", \
-     .lo = 0, .hi = 1000, .offset = offsetof(struct ae_model_values, in_flight)},                                        \
-    {.name = "prompt-device", .kind = AE_OPTION_STRING, .argument = "NAME", .help = "what the prompt calls the GPU",     \
-     .offset = offsetof(struct ae_model_values, device)},                                                                \
-    {.name = "with-recipe", .kind = AE_OPTION_STRING, .argument = "FILE", .help = "add this strategy, told in words",    \
-     .offset = offsetof(struct ae_model_values, recipe)},                                                                \
-    {.name = "control-for", .kind = AE_OPTION_STRING, .argument = "FILE",                                                \
-     .help = "add as many words as this recipe has, which say nothing about the task",                                   \
-     .offset = offsetof(struct ae_model_values, control)},                                                               \
-    {.name = "entrant", .letter = 'e', .kind = AE_OPTION_STRING, .argument = "NAME",                                     \
-     .help = "what to call the entrant; default: by model, level and variant",                                           \
-     .offset = offsetof(struct ae_model_values, entrant)},                                                               \
-    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FOLDER", .help = "where ENTRANT/TASK.K.cu go", \
-     .fallback = ".", .offset = offsetof(struct ae_model_values, out)},                                                  \
-    {.name = "dry-run", .letter = 'n', .kind = AE_OPTION_FLAG, .help = "say what would be asked and what it may cost",   \
-     .offset = offsetof(struct ae_model_values, dry_run)}
+#define AE_MODEL_OPTIONS                                                                                               \
+    {.name = "model",                                                                                                  \
+     .letter = 'm',                                                                                                    \
+     .kind = AE_OPTION_STRING,                                                                                         \
+     .argument = "NAME",                                                                                               \
+     .help = "which model of models.yaml",                                                                             \
+     .offset = offsetof(struct ae_model_values, model)},                                                               \
+        {.name = "models",                                                                                             \
+         .kind = AE_OPTION_STRING,                                                                                     \
+         .argument = "FILE",                                                                                           \
+         .env = "ACCELEVAL_MODELS",                                                                                    \
+         .fallback = "models.yaml",                                                                                    \
+         .help = "the file that describes models",                                                                     \
+         .offset = offsetof(struct ae_model_values, models_path)},                                                     \
+        {.name = "task",                                                                                               \
+         .letter = 't',                                                                                                \
+         .kind = AE_OPTION_TASK,                                                                                       \
+         .help = "only these tasks",                                                                                   \
+         .offset = offsetof(struct ae_model_values, tasks)},                                                           \
+        {.name = "level",                                                                                              \
+         .letter = 'l',                                                                                                \
+         .kind = AE_OPTION_CHOICE,                                                                                     \
+         .choices = ae_cli_levels,                                                                                     \
+         .fallback = "L3",                                                                                             \
+         .help = "L1: with a full plan; L2: with brief directions; L3: statement and reference alone",                 \
+         .offset = offsetof(struct ae_model_values, level)},                                                           \
+        {.name = "samples",                                                                                            \
+         .letter = 'k',                                                                                                \
+         .kind = AE_OPTION_INTEGER,                                                                                    \
+         .help = "answers for each task",                                                                              \
+         .fallback = "1",                                                                                              \
+         .lo = 1,                                                                                                      \
+         .hi = 1000,                                                                                                   \
+         .offset = offsetof(struct ae_model_values, samples)},                                                         \
+        {.name = "language",                                                                                           \
+         .kind = AE_OPTION_CHOICE,                                                                                     \
+         .choices = ae_cli_languages,                                                                                  \
+         .help = "of the programs; c and c++ are for the CPU target",                                                  \
+         .offset = offsetof(struct ae_model_values, language)},                                                        \
+        {.name = "temperature",                                                                                        \
+         .kind = AE_OPTION_STRING,                                                                                     \
+         .argument = "T",                                                                                              \
+         .help = "instead of that of models.yaml",                                                                     \
+         .offset = offsetof(struct ae_model_values, temperature)},                                                     \
+        {.name = "max-cost",                                                                                           \
+         .kind = AE_OPTION_STRING,                                                                                     \
+         .argument = "AMOUNT",                                                                                         \
+         .help = "stop before this much is spent, in the unit of the prices of models.yaml",                           \
+         .offset = offsetof(struct ae_model_values, max_cost)},                                                        \
+        {.name = "in-flight",                                                                                          \
+         .kind = AE_OPTION_INTEGER,                                                                                    \
+         .help = "requests at a time; 0: as models.yaml says",                                                         \
+         .fallback = "0",                                                                                              \
+         .lo = 0,                                                                                                      \
+         .hi = 1000,                                                                                                   \
+         .offset = offsetof(struct ae_model_values, in_flight)},                                                       \
+        {.name = "prompt-device",                                                                                      \
+         .kind = AE_OPTION_STRING,                                                                                     \
+         .argument = "NAME",                                                                                           \
+         .help = "what the prompt calls the GPU",                                                                      \
+         .offset = offsetof(struct ae_model_values, device)},                                                          \
+        {.name = "with-recipe",                                                                                        \
+         .kind = AE_OPTION_STRING,                                                                                     \
+         .argument = "FILE",                                                                                           \
+         .help = "add this strategy, told in words",                                                                   \
+         .offset = offsetof(struct ae_model_values, recipe)},                                                          \
+        {.name = "control-for",                                                                                        \
+         .kind = AE_OPTION_STRING,                                                                                     \
+         .argument = "FILE",                                                                                           \
+         .help = "add as many words as this recipe has, which say nothing about the task",                             \
+         .offset = offsetof(struct ae_model_values, control)},                                                         \
+        {.name = "entrant",                                                                                            \
+         .letter = 'e',                                                                                                \
+         .kind = AE_OPTION_STRING,                                                                                     \
+         .argument = "NAME",                                                                                           \
+         .help = "what to call the entrant; default: by model, level and variant",                                     \
+         .offset = offsetof(struct ae_model_values, entrant)},                                                         \
+        {.name = "out",                                                                                                \
+         .letter = 'o',                                                                                                \
+         .kind = AE_OPTION_STRING,                                                                                     \
+         .argument = "FOLDER",                                                                                         \
+         .help = "where ENTRANT/TASK.K.cu go",                                                                         \
+         .fallback = ".",                                                                                              \
+         .offset = offsetof(struct ae_model_values, out)},                                                             \
+    {                                                                                                                  \
+        .name = "dry-run", .letter = 'n', .kind = AE_OPTION_FLAG,                                                      \
+        .help = "say what would be asked and what it may cost", .offset = offsetof(struct ae_model_values, dry_run)    \
+    }
 
 extern const char *const ae_cli_levels[], *const ae_cli_languages[];
 
@@ -128,7 +180,7 @@ void ae_cli_stop_on_signals(void);
 int ae_cli_subcommand(const char *const *arguments);
 /* eval FOLDER --resume (only these tasks; none: all) and report --entrant ENTRANT, as a user would call them; the exit
  * status of eval where the report could be made. */
-int ae_cli_evaluate(const char *folder, const char *entrant, const struct ae_task_list *tasks, unsigned sizes, bool quick, int64_t seed, int64_t timeout_s,
-                    bool require_sandbox);
+int ae_cli_evaluate(const char *folder, const char *entrant, const struct ae_task_list *tasks, unsigned sizes,
+                    bool quick, int64_t seed, int64_t timeout_s, bool require_sandbox);
 
 #endif

@@ -87,7 +87,8 @@ static bool has_body(const char *p, const char *end)
             p += quiet;
             continue;
         }
-        if (*p == ';' || *p == '{' || *p == '}' || (*p == wanted[0] && (size_t)(end - p) >= WANTED && memcmp(p, wanted, WANTED) == 0))
+        if (*p == ';' || *p == '{' || *p == '}' ||
+            (*p == wanted[0] && (size_t)(end - p) >= WANTED && memcmp(p, wanted, WANTED) == 0))
             return false;
         depth += (*p == '(') - (*p == ')');
         p++;
@@ -193,7 +194,8 @@ static void search(struct search *s, struct span text, unsigned notes, int depth
             p = next ? next + 1 : end;
         }
         s->blocks++;
-        const unsigned own = notes | (closed || depth > 0 ? 0 : AE_ANSWER_OPEN_FENCE); /* an inner one ends with its outer */
+        const unsigned own =
+            notes | (closed || depth > 0 ? 0 : AE_ANSWER_OPEN_FENCE); /* an inner one ends with its outer */
         const size_t before = s->found;
         if (inner && depth < DEPTH_MAX)
             search(s, block, own | AE_ANSWER_NESTED, depth + 1);

@@ -10,8 +10,8 @@ static char *body(const struct ae_model *model, const struct ae_message *message
     int bad = 0;
     for (size_t i = 0; i < count; i++)
         bad |= json_array_append_new(list, json_pack("{s:s, s:s}", "role",
-                                                     messages[i].role == AE_MESSAGE_USER ? "user" : "assistant", "content",
-                                                     messages[i].text));
+                                                     messages[i].role == AE_MESSAGE_USER ? "user" : "assistant",
+                                                     "content", messages[i].text));
     bad |= json_object_set_new(json, "model", json_string(model->model));
     bad |= json_object_set_new(json, "max_tokens", json_integer(model->max_tokens));
     bad |= json_object_set_new(json, "messages", list);

@@ -159,8 +159,9 @@ static void judge(const struct command *c, struct job *job, struct ae_attempt *a
         snprintf(a->detail, sizeof a->detail, "the command took longer than %g s", c->options->model->timeout_s);
     } else if (result.outcome == AE_PROC_LOG_LIMIT || (rc != AE_OK && rc != AE_E_NOTFOUND)) {
         a->outcome = AE_ATTEMPT_TOO_LARGE;
-        snprintf(a->detail, sizeof a->detail, rc != AE_OK && rc != AE_E_NOTFOUND ? "the file of the answer: %.400s"
-                                                                                 : "the command printed more than it may%s",
+        snprintf(a->detail, sizeof a->detail,
+                 rc != AE_OK && rc != AE_E_NOTFOUND ? "the file of the answer: %.400s"
+                                                    : "the command printed more than it may%s",
                  rc != AE_OK && rc != AE_E_NOTFOUND ? err.text : "");
     } else if (a->status != 0) {
         char last[300] = "";
@@ -168,7 +169,8 @@ static void judge(const struct command *c, struct job *job, struct ae_attempt *a
             (void)ae_utf8_printable(result.err.text, last, sizeof last, 250);
         a->outcome = AE_ATTEMPT_REJECTED;
         a->fatal = a->status == 126 || a->status == 127; /* the shell found no such program */
-        snprintf(a->detail, sizeof a->detail, "the command ended with status %d%s%s", a->status, last[0] ? ": " : "", last);
+        snprintf(a->detail, sizeof a->detail, "the command ended with status %d%s%s", a->status, last[0] ? ": " : "",
+                 last);
     } else if (!a->response) {
         a->outcome = AE_ATTEMPT_TOO_LARGE;
         snprintf(a->detail, sizeof a->detail, "no memory for the answer");

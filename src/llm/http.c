@@ -367,7 +367,8 @@ int ae_carrier_http(const struct ae_ask_options *options, struct ae_carrier **re
         snprintf(h->url, size, "%s%.*s%s%s", model->base_url, mark ? (int)(mark - path) : (int)strlen(path), path,
                  mark ? name : "", mark ? mark + 2 : "");
     curl_free(name);
-    bool fine = h->multi && h->url && add_header(h, "Content-Type: application/json", "") && add_header(h, "Expect:", "");
+    bool fine =
+        h->multi && h->url && add_header(h, "Content-Type: application/json", "") && add_header(h, "Expect:", "");
     if (fine && key)
         fine = add_header(h, protocol->key_header, key);
     if (fine && protocol->version_header)

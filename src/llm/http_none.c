@@ -5,6 +5,8 @@
 int ae_carrier_http(const struct ae_ask_options *options, struct ae_carrier **ret, struct ae_error *err)
 {
     (void)ret;
-    return ae_error_set(err, AE_E_ENV, "this build of acceleval has no network, so it cannot ask '%s': use one built with "
-                        "AE_NETWORK, or a model with 'provider: command'", options->model->name);
+    return ae_error_set(err, AE_E_ENV,
+                        "this build of acceleval has no network, so it cannot ask '%s': use one built with "
+                        "AE_NETWORK, or a model with 'provider: command'",
+                        options->model->name);
 }

@@ -25,12 +25,13 @@ const char *ae_provider_name(enum ae_provider_kind kind)
 /* As the file has it. Every field is a text or a pointer to a number, NULL where it is missing; several names for one
  * thing are understood, because models.yaml files travel between benchmarks. */
 struct raw_model {
-    char *name, *id, *provider, *model, *model_id, *model_name, *base_url, *api_base, *url, *endpoint, *api_key_env, *key_env,
-        *env_key, *system_prompt, *system, *reasoning_effort, *effort, *max_tokens_field, *ca_file, *command;
-    double *temperature, *top_p, *price_input, *price_output, *input_price, *output_price, *timeout, *timeout_s, *idle_s,
-        *backoff_s;
-    int64_t *max_tokens, *max_output_tokens, *max_completion_tokens, *thinking_tokens, *thinking_budget, *requests_per_minute,
-        *rpm, *tokens_per_minute, *tpm, *in_flight, *max_in_flight, *concurrency, *attempts, *retries, *max_retries;
+    char *name, *id, *provider, *model, *model_id, *model_name, *base_url, *api_base, *url, *endpoint, *api_key_env,
+        *key_env, *env_key, *system_prompt, *system, *reasoning_effort, *effort, *max_tokens_field, *ca_file, *command;
+    double *temperature, *top_p, *price_input, *price_output, *input_price, *output_price, *timeout, *timeout_s,
+        *idle_s, *backoff_s;
+    int64_t *max_tokens, *max_output_tokens, *max_completion_tokens, *thinking_tokens, *thinking_budget,
+        *requests_per_minute, *rpm, *tokens_per_minute, *tpm, *in_flight, *max_in_flight, *concurrency, *attempts,
+        *retries, *max_retries;
     bool *stream, *streaming, *insecure;
     char **pass_env;
     unsigned pass_env_count;
@@ -50,19 +51,62 @@ struct raw_file {
 static const cyaml_schema_value_t word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, 256)};
 
 static const cyaml_schema_field_t model_fields[] = {
-    TEXT(name), TEXT(id), TEXT(provider), TEXT(model), TEXT(model_id), TEXT(model_name), TEXT(base_url), TEXT(api_base), TEXT(url),
-    TEXT(endpoint), TEXT(api_key_env), TEXT(key_env), TEXT(env_key), TEXT(system_prompt), TEXT(system), TEXT(reasoning_effort),
-    TEXT(effort), TEXT(max_tokens_field), TEXT(ca_file), TEXT(command), REAL(temperature), REAL(top_p), REAL(price_input),
-    REAL(price_output), REAL(input_price), REAL(output_price), REAL(timeout), REAL(timeout_s), REAL(idle_s), REAL(backoff_s),
-    WHOLE(max_tokens), WHOLE(max_output_tokens), WHOLE(max_completion_tokens), WHOLE(thinking_tokens), WHOLE(thinking_budget),
-    WHOLE(requests_per_minute), WHOLE(rpm), WHOLE(tokens_per_minute), WHOLE(tpm), WHOLE(in_flight), WHOLE(max_in_flight),
-    WHOLE(concurrency), WHOLE(attempts), WHOLE(retries), WHOLE(max_retries), TRUTH(stream), TRUTH(streaming), TRUTH(insecure),
+    TEXT(name),
+    TEXT(id),
+    TEXT(provider),
+    TEXT(model),
+    TEXT(model_id),
+    TEXT(model_name),
+    TEXT(base_url),
+    TEXT(api_base),
+    TEXT(url),
+    TEXT(endpoint),
+    TEXT(api_key_env),
+    TEXT(key_env),
+    TEXT(env_key),
+    TEXT(system_prompt),
+    TEXT(system),
+    TEXT(reasoning_effort),
+    TEXT(effort),
+    TEXT(max_tokens_field),
+    TEXT(ca_file),
+    TEXT(command),
+    REAL(temperature),
+    REAL(top_p),
+    REAL(price_input),
+    REAL(price_output),
+    REAL(input_price),
+    REAL(output_price),
+    REAL(timeout),
+    REAL(timeout_s),
+    REAL(idle_s),
+    REAL(backoff_s),
+    WHOLE(max_tokens),
+    WHOLE(max_output_tokens),
+    WHOLE(max_completion_tokens),
+    WHOLE(thinking_tokens),
+    WHOLE(thinking_budget),
+    WHOLE(requests_per_minute),
+    WHOLE(rpm),
+    WHOLE(tokens_per_minute),
+    WHOLE(tpm),
+    WHOLE(in_flight),
+    WHOLE(max_in_flight),
+    WHOLE(concurrency),
+    WHOLE(attempts),
+    WHOLE(retries),
+    WHOLE(max_retries),
+    TRUTH(stream),
+    TRUTH(streaming),
+    TRUTH(insecure),
     CYAML_FIELD_SEQUENCE("pass_env", OPT, struct raw_model, pass_env, &word, 0, 64),
     CYAML_FIELD_END};
 
-static const cyaml_schema_value_t model_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct raw_model, model_fields)};
+static const cyaml_schema_value_t model_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct raw_model, model_fields)};
 static const cyaml_schema_field_t file_fields[] = {
-    CYAML_FIELD_SEQUENCE("models", CYAML_FLAG_POINTER, struct raw_file, models, &model_value, 0, 1000), CYAML_FIELD_END};
+    CYAML_FIELD_SEQUENCE("models", CYAML_FLAG_POINTER, struct raw_file, models, &model_value, 0, 1000),
+    CYAML_FIELD_END};
 static const cyaml_schema_value_t file_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct raw_file, file_fields)};
 
 /* The last complaint of the parser, which names line and field. */
@@ -136,8 +180,9 @@ static int convert(const struct raw_model *raw, const char *path, struct ae_mode
     if (!m->name)
         return ae_error_set(err, AE_E_INPUT, "%s: a model has no name", path);
     if (!name_is_fine(m->name))
-        return bad(err, path, m->name, "a name has 1 to 32 letters, digits and . _ - + : (give the provider's own name as "
-                                       "'model')");
+        return bad(err, path, m->name,
+                   "a name has 1 to 32 letters, digits and . _ - + : (give the provider's own name as "
+                   "'model')");
     const char *provider = raw->provider && *raw->provider ? raw->provider : raw->command ? "command" : "openai";
     size_t p = 0;
     while (p < sizeof providers / sizeof *providers && strcmp(providers[p].word, provider) != 0)
@@ -219,7 +264,8 @@ static int check_whole(const struct ae_models *models, const char *path, struct 
                 return bad(err, path, models->items[i].name, "there are two of this name");
             for (char **word_at = models->items[i].pass_env; *word_at; word_at++)
                 if (models->items[k].key_env && strcmp(*word_at, models->items[k].key_env) == 0)
-                    return bad(err, path, models->items[i].name, "pass_env names a model's key, and keys reach no command");
+                    return bad(err, path, models->items[i].name,
+                               "pass_env names a model's key, and keys reach no command");
         }
     return AE_OK;
 }
@@ -233,7 +279,8 @@ int ae_models_parse(const char *text, size_t size, const char *path, struct ae_m
                                    .mem_fn = cyaml_mem,
                                    .flags = CYAML_CFG_IGNORE_UNKNOWN_KEYS};
     struct raw_file *raw = NULL;
-    const cyaml_err_t rc = cyaml_load_data((const uint8_t *)text, size, &config, &file_value, (cyaml_data_t **)&raw, NULL);
+    const cyaml_err_t rc =
+        cyaml_load_data((const uint8_t *)text, size, &config, &file_value, (cyaml_data_t **)&raw, NULL);
     if (rc != CYAML_OK || !raw)
         return ae_error_set(err, rc == CYAML_ERR_OOM ? AE_E_NOMEM : AE_E_INPUT, "%s: %s%s%s", path, cyaml_strerror(rc),
                             complaint[0] ? ": " : "", complaint);
@@ -269,8 +316,8 @@ void ae_models_release(struct ae_models *models)
 {
     for (size_t i = 0; i < models->count; i++) {
         struct ae_model *m = &models->items[i];
-        char *texts[] = {m->name, m->model, m->base_url, m->key_env, m->system, m->effort, m->max_tokens_field, m->ca_file,
-                         m->command};
+        char *texts[] = {m->name,    m->model,  m->base_url, m->key_env, m->system, m->effort, m->max_tokens_field,
+                         m->ca_file, m->command};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             free(texts[k]);
         for (char **word_at = m->pass_env; word_at && *word_at; word_at++)
@@ -301,17 +348,18 @@ const struct ae_model *ae_models_find(const struct ae_models *models, const char
     }
     if (matches == 1)
         return found;
-    ae_error_set(err, AE_E_USAGE, matches ? "'%.60s' could be several models%s%s%s" : "there is no model '%.60s'%s%s%s", name,
-                 nearest && !matches ? "; the nearest is '" : "", nearest && !matches ? nearest->name : "",
+    ae_error_set(err, AE_E_USAGE, matches ? "'%.60s' could be several models%s%s%s" : "there is no model '%.60s'%s%s%s",
+                 name, nearest && !matches ? "; the nearest is '" : "", nearest && !matches ? nearest->name : "",
                  nearest && !matches ? "'" : "");
     return NULL;
 }
 
 char *ae_model_parameters(const struct ae_model *m)
 {
-    json_t *json = json_pack("{s:s, s:s, s:s*, s:s*, s:s*, s:I, s:I}", "provider", ae_provider_name(m->provider), "model",
-                             m->model, "system", m->system, "effort", m->effort, "command", m->command, "max_tokens", (json_int_t)m->max_tokens, "thinking_tokens",
-                             (json_int_t)m->thinking_tokens);
+    json_t *json =
+        json_pack("{s:s, s:s, s:s*, s:s*, s:s*, s:I, s:I}", "provider", ae_provider_name(m->provider), "model",
+                  m->model, "system", m->system, "effort", m->effort, "command", m->command, "max_tokens",
+                  (json_int_t)m->max_tokens, "thinking_tokens", (json_int_t)m->thinking_tokens);
     if (json && m->temperature != AE_UNSET)
         json_object_set_new(json, "temperature", json_real(m->temperature));
     if (json && m->top_p != AE_UNSET)
@@ -384,10 +432,14 @@ int ae_key_read(const struct ae_model *model, const char *beside_path, struct ae
         snprintf(path, sizeof path, "%.*s.env", slash ? (int)(slash + 1 - beside_path) : 0, beside_path);
         text = find_in_file(path, model->key_env);
     }
-    if (text && text[strspn(text, "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~")]) {
+    if (text &&
+        text[strspn(
+            text,
+            "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~")]) {
         struct ae_key wrong = {text};
         ae_key_release(&wrong);
-        return ae_error_set(err, AE_E_ENV, "the value of %s is no key: it holds blanks or control characters", model->key_env);
+        return ae_error_set(err, AE_E_ENV, "the value of %s is no key: it holds blanks or control characters",
+                            model->key_env);
     }
     if (!text || !*text) {
         free(text);

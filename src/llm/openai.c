@@ -12,8 +12,8 @@ static char *body(const struct ae_model *model, const struct ae_message *message
         bad |= json_array_append_new(list, json_pack("{s:s, s:s}", "role", "system", "content", model->system));
     for (size_t i = 0; i < count; i++)
         bad |= json_array_append_new(list, json_pack("{s:s, s:s}", "role",
-                                                     messages[i].role == AE_MESSAGE_USER ? "user" : "assistant", "content",
-                                                     messages[i].text));
+                                                     messages[i].role == AE_MESSAGE_USER ? "user" : "assistant",
+                                                     "content", messages[i].text));
     bad |= json_object_set_new(json, "model", json_string(model->model));
     bad |= json_object_set_new(json, "messages", list);
     bad |= json_object_set_new(json, model->max_tokens_field, json_integer(model->max_tokens));

@@ -28,7 +28,8 @@ static const char c_rules[] =
 
 static const char cpp_rules[] =
     "- Write one C++ source file that defines `solution_compute` with C linkage (`extern \"C\"`), with exactly the\n"
-    "  prototype above. It is compiled by `g++ -std=c++17 -O3 -march=native -fopenmp`; OpenMP, threads and the standard\n"
+    "  prototype above. It is compiled by `g++ -std=c++17 -O3 -march=native -fopenmp`; OpenMP, threads and the "
+    "standard\n"
     "  library may be used, nothing else.\n"
     "- The time that counts runs from the call to its return, everything included.\n";
 
@@ -97,7 +98,8 @@ static void print_outputs(FILE *out, const struct ae_task *task)
                     arg->rule.rtol);
             break;
         case AE_SCALED:
-            fprintf(out, "every element must be within %g * |expected| of the expected one, plus what the statement allows",
+            fprintf(out,
+                    "every element must be within %g * |expected| of the expected one, plus what the statement allows",
                     arg->rule.rtol);
             break;
         default:
@@ -161,7 +163,8 @@ int ae_prompt_make(const struct ae_task *task, enum ae_prompt_level level, const
 
 int ae_recipe_check(const char *text, struct ae_error *err)
 {
-    static const char *const signs[] = {"```", "~~~", "__global__", "__device__", "__shared__", "#include", "<<<", "{", "};"};
+    static const char *const signs[] = {"```",      "~~~", "__global__", "__device__", "__shared__",
+                                        "#include", "<<<", "{",          "};"};
     int number = 1;
     for (const char *line = text; *line; number++) {
         const size_t size = strcspn(line, "\n");
@@ -172,8 +175,10 @@ int ae_recipe_check(const char *text, struct ae_error *err)
         for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
             code |= memmem(line, size, signs[i], strlen(signs[i])) != NULL;
         if (code)
-            return ae_error_set(err, AE_E_INPUT, "line %d of the recipe looks like code (%.60s): a recipe says in words what "
-                                "a program does", number, line);
+            return ae_error_set(err, AE_E_INPUT,
+                                "line %d of the recipe looks like code (%.60s): a recipe says in words what "
+                                "a program does",
+                                number, line);
         line += size + (line[size] == '\n');
     }
     return text[strspn(text, " \t\r\n")] ? AE_OK : ae_error_set(err, AE_E_INPUT, "the recipe is empty");
@@ -190,12 +195,17 @@ static size_t count_words(const char *text)
 char *ae_recipe_control(const char *recipe)
 {
     static const char general[] =
-        "It is written with care, and its author read the statement twice before the first line was written. Every name "
+        "It is written with care, and its author read the statement twice before the first line was written. Every "
+        "name "
         "says what it stands for. Each part does one thing, and the parts are arranged in the order in which a reader "
-        "needs them. Arguments are looked at before they are used, and the unusual cases that the statement permits were "
-        "thought of from the beginning. The program was compiled with all warnings and they were all read. It was tried "
-        "on small inputs whose results are known by hand, then on larger ones. Where the author was in doubt, the plainer "
-        "way was chosen and the doubt was settled by a measurement. Comments say why something is done and leave out what "
+        "needs them. Arguments are looked at before they are used, and the unusual cases that the statement permits "
+        "were "
+        "thought of from the beginning. The program was compiled with all warnings and they were all read. It was "
+        "tried "
+        "on small inputs whose results are known by hand, then on larger ones. Where the author was in doubt, the "
+        "plainer "
+        "way was chosen and the doubt was settled by a measurement. Comments say why something is done and leave out "
+        "what "
         "can be read from the text itself. Nothing was left in the program that is not needed. ";
     const size_t words = count_words(recipe);
     char *text = NULL;
@@ -229,8 +239,8 @@ char *ae_prompt_feedback(const struct ae_feedback *f)
     else if (passed)
         fputs("Your program is right on every test.\n", out);
     else
-        fprintf(out, "Your program was compiled and tested. The verdict is %s%s%s.\n", f->verdict, *f->detail ? ": " : "",
-                f->detail);
+        fprintf(out, "Your program was compiled and tested. The verdict is %s%s%s.\n", f->verdict,
+                *f->detail ? ": " : "", f->detail);
     if (f->mismatch)
         fprintf(out, "The first wrong value: %s.\n", f->mismatch);
     if (f->log && *f->log)
@@ -247,9 +257,11 @@ char *ae_prompt_feedback(const struct ae_feedback *f)
         fprintf(out, "Your fastest right version so far is %.3g times as fast.\n", f->best_speedup);
     if (f->notes && *f->notes)
         fprintf(out, "%s\n", f->notes);
-    fprintf(out, "\n%s This is turn %d of %d. The rules have not changed. Answer with the complete source in one fenced code "
-                 "block.\n",
-            passed ? "Make it faster." : "Find the fault and correct it.", f->turn, f->turns);
+    fprintf(
+        out,
+        "\n%s This is turn %d of %d. The rules have not changed. Answer with the complete source in one fenced code "
+        "block.\n",
+        passed ? "Make it faster." : "Find the fault and correct it.", f->turn, f->turns);
     if (fclose(out) != 0) {
         free(text);
         return NULL;

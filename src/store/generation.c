@@ -10,8 +10,9 @@ int ae_store_prompt_put(struct ae_store *store, const char *sha256, const char *
 {
     static const char action[] = "keep the prompt";
     ae_autostatement sqlite3_stmt *statement = NULL;
-    const int r = ae_store_prepare(store, "INSERT INTO prompts (sha256, text) VALUES (?1, ?2) ON CONFLICT (sha256) DO NOTHING",
-                                   &statement, action, err);
+    const int r =
+        ae_store_prepare(store, "INSERT INTO prompts (sha256, text) VALUES (?1, ?2) ON CONFLICT (sha256) DO NOTHING",
+                         &statement, action, err);
     if (r != AE_OK)
         return r;
     ae_bind_text(statement, 1, sha256);
@@ -47,8 +48,8 @@ static void bind_key(sqlite3_stmt *statement, const struct ae_generation_key *ke
     ae_bind_text(statement, 7, key->chain);
 }
 
-static int want_one(struct ae_store *store, sqlite3_stmt *insert, sqlite3_stmt *find, const struct ae_generation *wanted,
-                    struct ae_wanted *ret, const char *action, struct ae_error *err)
+static int want_one(struct ae_store *store, sqlite3_stmt *insert, sqlite3_stmt *find,
+                    const struct ae_generation *wanted, struct ae_wanted *ret, const char *action, struct ae_error *err)
 {
     *ret = (struct ae_wanted){0};
     if (insert) {
@@ -79,16 +80,18 @@ int ae_store_generations_want(struct ae_store *store, const struct ae_generation
 {
     static const char action[] = "keep what is asked";
     ae_autostatement sqlite3_stmt *insert = NULL, *find = NULL;
-    int r = ae_store_prepare(store,
-                             "SELECT id, state FROM generations WHERE model = ?1 AND parameters = ?2 AND entrant = ?3 AND"
-                             " task = ?4 AND sample = ?5 AND turn = ?6 AND chain = ?7",
-                             &find, action, err);
+    int r =
+        ae_store_prepare(store,
+                         "SELECT id, state FROM generations WHERE model = ?1 AND parameters = ?2 AND entrant = ?3 AND"
+                         " task = ?4 AND sample = ?5 AND turn = ?6 AND chain = ?7",
+                         &find, action, err);
     if (r == AE_OK && make)
-        r = ae_store_prepare(store,
-                             "INSERT INTO generations (model, parameters, entrant, task, sample, turn, chain, level, prompt,"
-                             " created_ns, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'asked')"
-                             " ON CONFLICT (model, parameters, entrant, task, sample, turn, chain) DO NOTHING",
-                             &insert, action, err);
+        r = ae_store_prepare(
+            store,
+            "INSERT INTO generations (model, parameters, entrant, task, sample, turn, chain, level, prompt,"
+            " created_ns, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'asked')"
+            " ON CONFLICT (model, parameters, entrant, task, sample, turn, chain) DO NOTHING",
+            &insert, action, err);
     if (r == AE_OK && make)
         r = ae_store_begin(store, action, err);
     if (r != AE_OK)
@@ -136,12 +139,13 @@ static int end_attempt(struct ae_store *store, int64_t generation, const struct 
                        const char *action, struct ae_error *err)
 {
     ae_autostatement sqlite3_stmt *statement = NULL;
-    const int r = ae_store_prepare(
-        store,
-        "UPDATE attempts SET outcome = ?2, detail = ?3, status = ?4, wall_ns = ?5, input_tokens = ?6, output_tokens = ?7,"
-        " reasoning_tokens = ?8, cost = ?9, billed = ?10, response = ?11 WHERE generation = ?1"
-        " AND number = (SELECT max(number) FROM attempts WHERE generation = ?1)",
-        &statement, action, err);
+    const int r =
+        ae_store_prepare(store,
+                         "UPDATE attempts SET outcome = ?2, detail = ?3, status = ?4, wall_ns = ?5, input_tokens = ?6, "
+                         "output_tokens = ?7,"
+                         " reasoning_tokens = ?8, cost = ?9, billed = ?10, response = ?11 WHERE generation = ?1"
+                         " AND number = (SELECT max(number) FROM attempts WHERE generation = ?1)",
+                         &statement, action, err);
     if (r != AE_OK)
         return r;
     (void)sqlite3_bind_int64(statement, 1, generation);
@@ -164,10 +168,11 @@ static int set_result(struct ae_store *store, int64_t generation, const struct a
                       struct ae_error *err)
 {
     ae_autostatement sqlite3_stmt *statement = NULL;
-    const int r = ae_store_prepare(store,
-                                   "UPDATE generations SET state = ?2, finish = ?3, answered_by = ?4, answer = ?5, source = ?6,"
-                                   " notes = ?7, repaired = ?8, detail = ?9 WHERE id = ?1",
-                                   &statement, action, err);
+    const int r =
+        ae_store_prepare(store,
+                         "UPDATE generations SET state = ?2, finish = ?3, answered_by = ?4, answer = ?5, source = ?6,"
+                         " notes = ?7, repaired = ?8, detail = ?9 WHERE id = ?1",
+                         &statement, action, err);
     if (r != AE_OK)
         return r;
     (void)sqlite3_bind_int64(statement, 1, generation);
@@ -205,8 +210,9 @@ int ae_store_generation_judged(struct ae_store *store, int64_t generation, const
 {
     static const char action[] = "keep how a version did";
     ae_autostatement sqlite3_stmt *statement = NULL;
-    const int r = ae_store_prepare(store, "UPDATE generations SET verdict = ?2, verdict_detail = ?3, speedup = ?4 WHERE id = ?1",
-                                   &statement, action, err);
+    const int r =
+        ae_store_prepare(store, "UPDATE generations SET verdict = ?2, verdict_detail = ?3, speedup = ?4 WHERE id = ?1",
+                         &statement, action, err);
     if (r != AE_OK)
         return r;
     (void)sqlite3_bind_int64(statement, 1, generation);
@@ -218,14 +224,17 @@ int ae_store_generation_judged(struct ae_store *store, int64_t generation, const
 }
 
 int ae_store_generations(struct ae_store *store, const struct ae_generation_filter *filter,
-                         int (*visit)(void *data, const struct ae_generation *generation), void *data, struct ae_error *err)
+                         int (*visit)(void *data, const struct ae_generation *generation), void *data,
+                         struct ae_error *err)
 {
     static const char action[] = "list the generations";
     ae_autostatement sqlite3_stmt *statement = NULL;
     int r = ae_store_prepare(
         store,
-        "SELECT g.id, g.model, g.parameters, g.entrant, g.task, g.sample, g.turn, g.chain, g.level, g.prompt, g.created_ns,"
-        " g.state, g.finish, g.answered_by, g.answer, g.source, g.notes, g.repaired, g.detail, g.verdict, g.verdict_detail,"
+        "SELECT g.id, g.model, g.parameters, g.entrant, g.task, g.sample, g.turn, g.chain, g.level, g.prompt, "
+        "g.created_ns,"
+        " g.state, g.finish, g.answered_by, g.answer, g.source, g.notes, g.repaired, g.detail, g.verdict, "
+        "g.verdict_detail,"
         " g.speedup, count(a.number), sum(a.input_tokens), sum(a.output_tokens), sum(a.reasoning_tokens), sum(a.cost),"
         " sum(a.cost IS NULL AND a.billed)"
         " FROM generations g LEFT JOIN attempts a ON a.generation = g.id"
@@ -239,7 +248,8 @@ int ae_store_generations(struct ae_store *store, const struct ae_generation_filt
     ae_bind_text(statement, 3, filter->model);
     int rc;
     while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
-#define COUNT(column) (sqlite3_column_type(statement, column) == SQLITE_NULL ? -1 : sqlite3_column_int64(statement, column))
+#define COUNT(column)                                                                                                  \
+    (sqlite3_column_type(statement, column) == SQLITE_NULL ? -1 : sqlite3_column_int64(statement, column))
         const struct ae_generation g = {
             .id = sqlite3_column_int64(statement, 0),
             .key = {.model = ae_column_text(statement, 1),
@@ -278,7 +288,59 @@ int ae_store_generations(struct ae_store *store, const struct ae_generation_filt
     return rc == SQLITE_DONE ? AE_OK : ae_store_error(store, rc, action, err);
 }
 
-int ae_store_mean_output(struct ae_store *store, const char *model, double *ret, int64_t *ret_count, struct ae_error *err)
+int ae_store_answer_totals(struct ae_store *store, int (*visit)(void *data, const struct ae_answer_totals *totals),
+                           void *data, struct ae_error *err)
+{
+    static const char action[] = "add up the answers";
+    ae_autostatement sqlite3_stmt *statement = NULL;
+    int r = ae_store_prepare(
+        store,
+        "WITH newest AS (SELECT max(id) AS id FROM generations GROUP BY entrant, model, task, sample, turn),"
+        " answers AS (SELECT g.*, EXISTS (SELECT 1 FROM measurements m WHERE m.submission = g.source AND m.task = g.task"
+        "   AND m.entrant = g.entrant AND m.sample = g.sample AND m.verdict = 'pass') AS passed"
+        "   FROM generations g JOIN newest n ON n.id = g.id),"
+        " bills AS (SELECT g.entrant AS entrant, g.model AS model, count(*) AS attempts, total(a.input_tokens) AS input,"
+        "   total(a.output_tokens) AS output, total(a.reasoning_tokens) AS reasoning, total(a.cost) AS cost,"
+        "   sum(a.cost IS NULL AND a.billed) AS unknown"
+        "   FROM generations g JOIN attempts a ON a.generation = g.id GROUP BY g.entrant, g.model)"
+        " SELECT s.entrant, s.model, count(*), sum(state = 'answered'), sum(state = 'empty'), sum(state = 'refused'),"
+        "  sum(state = 'failed'), sum(state = 'asked'), sum(state = 'answered' AND detail <> ''), sum(repaired), sum(passed),"
+        "  sum(passed AND repaired), b.attempts, b.input, b.output, b.reasoning, b.cost, b.unknown"
+        " FROM answers s LEFT JOIN bills b ON b.entrant = s.entrant AND b.model = s.model"
+        " GROUP BY s.entrant, s.model ORDER BY s.entrant, s.model",
+        &statement, action, err);
+    if (r != AE_OK)
+        return r;
+    int rc;
+    while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
+        const struct ae_answer_totals totals = {
+            .entrant = ae_column_text(statement, 0),
+            .model = ae_column_text(statement, 1),
+            .wanted = sqlite3_column_int64(statement, 2),
+            .answered = sqlite3_column_int64(statement, 3),
+            .empty = sqlite3_column_int64(statement, 4),
+            .refused = sqlite3_column_int64(statement, 5),
+            .failed = sqlite3_column_int64(statement, 6),
+            .open = sqlite3_column_int64(statement, 7),
+            .no_program = sqlite3_column_int64(statement, 8),
+            .repaired = sqlite3_column_int64(statement, 9),
+            .passed = sqlite3_column_int64(statement, 10),
+            .passed_repaired = sqlite3_column_int64(statement, 11),
+            .attempts = sqlite3_column_int64(statement, 12),
+            .input_tokens = sqlite3_column_int64(statement, 13),
+            .output_tokens = sqlite3_column_int64(statement, 14),
+            .reasoning_tokens = sqlite3_column_int64(statement, 15),
+            .cost = sqlite3_column_double(statement, 16),
+            .cost_unknown = sqlite3_column_int64(statement, 17),
+        };
+        if ((r = visit(data, &totals)) != 0)
+            return r;
+    }
+    return rc == SQLITE_DONE ? AE_OK : ae_store_error(store, rc, action, err);
+}
+
+int ae_store_mean_output(struct ae_store *store, const char *model, double *ret, int64_t *ret_count,
+                         struct ae_error *err)
 {
     static const char action[] = "look at earlier answers";
     ae_autostatement sqlite3_stmt *statement = NULL;

@@ -53,8 +53,8 @@ struct ae_wanted {
     bool settled; /* needs no asking: answered, empty or refused */
 };
 
-/* Finds the generations of these keys; those missing are made where `make` is set, in state "asked" (`wanted` gives key,
- * level, prompt, created_ns; the prompt must be there). One transaction. */
+/* Finds the generations of these keys; those missing are made where `make` is set, in state "asked" (`wanted` gives
+ * key, level, prompt, created_ns; the prompt must be there). One transaction. */
 int ae_store_generations_want(struct ae_store *store, const struct ae_generation *wanted, size_t count, bool make,
                               struct ae_wanted *ret, struct ae_error *err);
 
@@ -90,9 +90,27 @@ struct ae_generation_filter {
 
 /* By entrant, task, sample, turn. Everything lives until visit returns, which must not write to the store. */
 int ae_store_generations(struct ae_store *store, const struct ae_generation_filter *filter,
-                         int (*visit)(void *data, const struct ae_generation *generation), void *data, struct ae_error *err);
+                         int (*visit)(void *data, const struct ae_generation *generation), void *data,
+                         struct ae_error *err);
+
+/* What an entrant's answers came to. Of several prompts or settings for one (task, sample, turn) the newest counts;
+ * tokens and cost are of all attempts ever made. */
+struct ae_answer_totals {
+    const char *entrant, *model;
+    int64_t wanted, answered, empty, refused, failed, open; /* open: asked, and not settled yet */
+    int64_t no_program; /* answered, without a program */
+    int64_t repaired;   /* the program was found by repair */
+    int64_t passed, passed_repaired; /* measured, and right at least once */
+    int64_t attempts, input_tokens, output_tokens, reasoning_tokens;
+    double cost;
+    int64_t cost_unknown; /* attempts that may have been billed without saying so */
+};
+
+int ae_store_answer_totals(struct ae_store *store, int (*visit)(void *data, const struct ae_answer_totals *totals),
+                           void *data, struct ae_error *err);
 
 /* Mean of the output tokens of a model's answers; *ret_count: of how many. */
-int ae_store_mean_output(struct ae_store *store, const char *model, double *ret, int64_t *ret_count, struct ae_error *err);
+int ae_store_mean_output(struct ae_store *store, const char *model, double *ret, int64_t *ret_count,
+                         struct ae_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Fuzz target: extraction of a source. It ends, reads nothing beyond the bytes, and what it finds defines the function. */
+/* Fuzz target: extraction of a source. It ends, reads nothing beyond the bytes, and what it finds defines the function.
+ */
 #include "llm/answer.h"
 
 #include <stdint.h>
@@ -15,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct ae_error err = {0};
     const int rc = ae_answer_extract((const char *)data, size, &source, &source_size, &notes, &err);
     if (rc == AE_OK) {
-        /* decoding may turn "&quot;" into the start of a string, so that only what was not decoded is looked at again */
+        /* decoding may turn "&quot;" into the start of a string, so that only what was not decoded is looked at again
+         */
         if (source_size > size || source[source_size] != 0 || notes >> AE_ANSWER_NOTES ||
             (!(notes & AE_ANSWER_ENTITIES) && !ae_answer_defines(source, source_size)))
             abort();

@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < models.count; i++) {
         const struct ae_model *m = &models.items[i];
         if (!m->name[0] || strchr(m->name, '/') || strlen(m->name) > 32 || m->in_flight < 1 || m->attempts < 1 ||
-            m->max_tokens < 1 || !(m->timeout_s > 0) || !(m->provider == AE_PROVIDER_COMMAND ? m->command : m->base_url))
+            m->max_tokens < 1 || !(m->timeout_s > 0) ||
+            !(m->provider == AE_PROVIDER_COMMAND ? m->command : m->base_url))
             abort();
         free(ae_model_parameters(m));
     }

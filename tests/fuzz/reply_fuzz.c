@@ -1,5 +1,5 @@
-/* Fuzz target: replies of providers, whole and as streams; the first byte chooses. Whatever the bytes, counts stay within
- * reason and texts are texts. A stream cut into pieces anywhere says the same as in one piece. */
+/* Fuzz target: replies of providers, whole and as streams; the first byte chooses. Whatever the bytes, counts stay
+ * within reason and texts are texts. A stream cut into pieces anywhere says the same as in one piece. */
 #include "llm/provider.h"
 
 #include <stdint.h>
@@ -20,8 +20,10 @@ static void on_event(void *context, const char *data, size_t size)
 static void check(const struct ae_reply *r)
 {
     if (r->input_tokens < -1 || r->output_tokens < -1 || r->reasoning_tokens < -1 || r->input_tokens > 3000000000 ||
-        r->output_tokens > 3000000000 || (unsigned)r->finish >= AE_FINISH_COUNT || strnlen(r->error, sizeof r->error) == sizeof r->error ||
-        strnlen(r->model, sizeof r->model) == sizeof r->model || (r->text && r->text[r->size] != 0) || (!r->text && r->size))
+        r->output_tokens > 3000000000 || (unsigned)r->finish >= AE_FINISH_COUNT ||
+        strnlen(r->error, sizeof r->error) == sizeof r->error ||
+        strnlen(r->model, sizeof r->model) == sizeof r->model || (r->text && r->text[r->size] != 0) ||
+        (!r->text && r->size))
         abort();
 }
 

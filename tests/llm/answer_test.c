@@ -29,7 +29,8 @@ static const struct row rows[] = {
     {"````\n" CODE "```\nstill inside\n````\n", CODE "```\nstill inside\n", 0}, /* a longer fence holds shorter ones */
     /* several blocks: the one that defines, and of those the last */
     {"```bash\nnvcc x.cu\n```\n```cuda\n" CODE "```\n```cuda\n" OTHER "```\n", CODE, 0},
-    {"```c\nextern \"C\" void solution_compute(int old) {}\n```\nBetter:\n```c\n" CODE "```\n", CODE, AE_ANSWER_SEVERAL},
+    {"```c\nextern \"C\" void solution_compute(int old) {}\n```\nBetter:\n```c\n" CODE "```\n", CODE,
+     AE_ANSWER_SEVERAL},
     {"```c\nvoid solution_compute(int n);\n```\n```c\n" CODE "```\n", CODE, 0},
     /* nesting */
     {"````markdown\nText\n```cuda\n" CODE "```\n````\n", CODE, AE_ANSWER_NESTED},
@@ -37,21 +38,24 @@ static const struct row rows[] = {
     /* line ends, an open fence, no fence */
     {"```cuda\r\nextern \"C\" void solution_compute(int n)\r\n{\r\n}\r\n```\r\n", CODE, AE_ANSWER_CRLF},
     {"```cuda\n" CODE, CODE, AE_ANSWER_OPEN_FENCE},
-    {"The program:\n\n#include <math.h>\n" CODE "That is all.", "#include <math.h>\nextern \"C\" void solution_compute(int n)\n{\n}",
-     AE_ANSWER_NO_FENCE},
+    {"The program:\n\n#include <math.h>\n" CODE "That is all.",
+     "#include <math.h>\nextern \"C\" void solution_compute(int n)\n{\n}", AE_ANSWER_NO_FENCE},
     /* entities, and what only looks like them */
-    {"```\n#include &lt;math.h&gt;\nvoid solution_compute(int a, int b) { if (a &lt; b &amp;&amp; b &gt; 0) {} }\n```\n",
+    {"```\n#include &lt;math.h&gt;\nvoid solution_compute(int a, int b) { if (a &lt; b &amp;&amp; b &gt; 0) {} "
+     "}\n```\n",
      "#include <math.h>\nvoid solution_compute(int a, int b) { if (a < b && b > 0) {} }\n", AE_ANSWER_ENTITIES},
     {"```\n#include <x>\nvoid solution_compute(int lt) { int *p = &lt; }\n```\n",
      "#include <x>\nvoid solution_compute(int lt) { int *p = &lt; }\n", 0},
     {"```\nvoid solution_compute(int lt, int x) { int *p = &lt; int *q = &x; }\n```\n",
      "void solution_compute(int lt, int x) { int *p = &lt; int *q = &x; }\n", 0},
     /* reasoning in front */
-    {"<think>maybe\n```c\nvoid solution_compute(int wrong) {}\n```\n</think>\n```c\n" CODE "```\n", CODE, AE_ANSWER_REASONING},
+    {"<think>maybe\n```c\nvoid solution_compute(int wrong) {}\n```\n</think>\n```c\n" CODE "```\n", CODE,
+     AE_ANSWER_REASONING},
     {"maybe\n```c\nvoid solution_compute(int wrong) {}\n```\n</think>\n```c\n" CODE "```\n", CODE, AE_ANSWER_REASONING},
     {"<think>\n```c\n" CODE "```\n and so on", NULL, 0},
     /* comments, strings and calls define nothing */
-    {"```c\n// void solution_compute(int n) {\n/* solution_compute(int n) { } */\nconst char *s = \"solution_compute(int n) {\";\n```\n",
+    {"```c\n// void solution_compute(int n) {\n/* solution_compute(int n) { } */\nconst char *s = "
+     "\"solution_compute(int n) {\";\n```\n",
      NULL, 0},
     {"```c\n" OTHER "```\n", NULL, 0},
     {"```c\nvoid my_solution_compute(int n) {}\nvoid solution_compute2(int n) {}\n```\n", NULL, 0},
@@ -78,8 +82,8 @@ static void rows_are_as_expected(void **state)
             continue;
         }
         if (rc != AE_OK || strcmp(source, rows[i].source) != 0 || size != strlen(source) || notes != rows[i].notes)
-            fail_msg("row %zu: rc %d (%s), notes %s, got:\n%s", i, rc, err.text, ae_answer_notes_text(notes, names, sizeof names),
-                     rc == AE_OK ? source : "");
+            fail_msg("row %zu: rc %d (%s), notes %s, got:\n%s", i, rc, err.text,
+                     ae_answer_notes_text(notes, names, sizeof names), rc == AE_OK ? source : "");
         free(source);
     }
 }
@@ -88,9 +92,19 @@ static void rows_are_as_expected(void **state)
 static void hostile_text_is_no_burden(void **state)
 {
     (void)state;
-    static const char *const patterns[] = {"solution_compute(", "```\n",  "```c\n", "solution_compute(/*", "solution_compute()a ",
-                                           "&lt;",              "~~~a\n", "\"",     "(",                   "</think>\n",
-                                           "````\n```c\n",      "/*",     "solution_compute(int a) b\n"};
+    static const char *const patterns[] = {"solution_compute(",
+                                           "```\n",
+                                           "```c\n",
+                                           "solution_compute(/*",
+                                           "solution_compute()a ",
+                                           "&lt;",
+                                           "~~~a\n",
+                                           "\"",
+                                           "(",
+                                           "</think>\n",
+                                           "````\n```c\n",
+                                           "/*",
+                                           "solution_compute(int a) b\n"};
     const size_t size = 1 << 20;
     char *text = malloc(size);
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {

@@ -75,7 +75,8 @@ static int on_sent(void *data, const size_t *questions, const int *numbers, size
     return AE_OK;
 }
 
-static int on_ended(void *data, size_t question, const struct ae_attempt *attempt, enum ae_ask_state state, struct ae_error *err)
+static int on_ended(void *data, size_t question, const struct ae_attempt *attempt, enum ae_ask_state state,
+                    struct ae_error *err)
 {
     struct seen *s = data;
     (void)question;
@@ -102,14 +103,14 @@ static void forget(struct seen *s)
     *s = (struct seen){0};
 }
 
-static int ask(const struct ae_model *model, struct seen *seen, size_t count, double max_cost, struct ae_ask_counts *ret,
-               struct ae_error *err)
+static int ask(const struct ae_model *model, struct seen *seen, size_t count, double max_cost,
+               struct ae_ask_counts *ret, struct ae_error *err)
 {
     static char prompt[] = "Write a program, \"quoted\"\nand \xc3\xa9.";
     const struct ae_message message = {AE_MESSAGE_USER, prompt};
     struct ae_key key = {(char *)KEY};
-    const struct ae_ask_options options = {.model = model, .key = &key, .max_cost = max_cost, .data = seen, .sent = on_sent,
-                                           .ended = on_ended};
+    const struct ae_ask_options options = {
+        .model = model, .key = &key, .max_cost = max_cost, .data = seen, .sent = on_sent, .ended = on_ended};
     struct ae_question *questions = calloc(count, sizeof *questions);
     for (size_t i = 0; i < count; i++)
         questions[i] = (struct ae_question){&message, 1, "q"};
@@ -171,12 +172,13 @@ static void every_kind_in_every_protocol(void **state)
                 const struct ae_model model = model_of((enum ae_provider_kind)provider, kinds[i].model, stream != 0);
                 const int rc = ask(&model, &seen, 1, AE_UNSET, &counts, &err);
                 const struct ae_attempt *a = &seen.attempt;
-                if (rc != AE_OK || seen.last != kinds[i].last || seen.ended != kinds[i].attempts || seen.sent != seen.ended ||
-                    (seen.done == 1) != kinds[i].done || counts.done != (size_t)seen.done ||
+                if (rc != AE_OK || seen.last != kinds[i].last || seen.ended != kinds[i].attempts ||
+                    seen.sent != seen.ended || (seen.done == 1) != kinds[i].done || counts.done != (size_t)seen.done ||
                     counts.failed != (size_t)seen.failed || a->reply.finish != kinds[i].finish)
-                    fail_msg("%s %s %s: rc %d (%s), last %s (%s), %d attempts, done %d, finish %s\n%s", protocol_names[provider],
-                             stream ? "stream" : "whole", kinds[i].model, rc, err.text, ae_attempt_outcome_name(seen.last),
-                             a->detail, seen.ended, seen.done, ae_finish_name(a->reply.finish), seen.response ? seen.response : "");
+                    fail_msg("%s %s %s: rc %d (%s), last %s (%s), %d attempts, done %d, finish %s\n%s",
+                             protocol_names[provider], stream ? "stream" : "whole", kinds[i].model, rc, err.text,
+                             ae_attempt_outcome_name(seen.last), a->detail, seen.ended, seen.done,
+                             ae_finish_name(a->reply.finish), seen.response ? seen.response : "");
                 if (seen.last == AE_ATTEMPT_ANSWERED) {
                     assert_int_equal(a->reply.input_tokens, 100);
                     assert_int_equal(a->reply.output_tokens, 50);
@@ -188,7 +190,8 @@ static void every_kind_in_every_protocol(void **state)
                     char *source = NULL;
                     size_t size;
                     unsigned notes;
-                    assert_int_equal(ae_answer_extract(seen.text, strlen(seen.text), &source, &size, &notes, &err), AE_OK);
+                    assert_int_equal(ae_answer_extract(seen.text, strlen(seen.text), &source, &size, &notes, &err),
+                                     AE_OK);
                     assert_string_equal(source, "extern \"C\" void solution_compute(int n)\n{\n}\n");
                     free(source);
                 }
@@ -200,11 +203,12 @@ static void every_kind_in_every_protocol(void **state)
 static void requests_are_in_the_protocols_form(void **state)
 {
     (void)state;
-    static const char *const wanted[][5] = {
-        {"POST /v1/chat/completions ", "Authorization: Bearer " KEY, "\"max_tokens\":1000", "\"temperature\":0.25", "\"role\":\"system\""},
-        {"POST /v1/messages ", "x-api-key: " KEY, "anthropic-version: 2023-06-01", "\"system\":\"Be brief.\"", "\"max_tokens\":1000"},
-        {"POST /v1/models/normal:generateContent ", "x-goog-api-key: " KEY, "\"maxOutputTokens\":1000", "\"systemInstruction\"",
-         "\"contents\":[{"}};
+    static const char *const wanted[][5] = {{"POST /v1/chat/completions ", "Authorization: Bearer " KEY,
+                                             "\"max_tokens\":1000", "\"temperature\":0.25", "\"role\":\"system\""},
+                                            {"POST /v1/messages ", "x-api-key: " KEY, "anthropic-version: 2023-06-01",
+                                             "\"system\":\"Be brief.\"", "\"max_tokens\":1000"},
+                                            {"POST /v1/models/normal:generateContent ", "x-goog-api-key: " KEY,
+                                             "\"maxOutputTokens\":1000", "\"systemInstruction\"", "\"contents\":[{"}};
     for (int provider = AE_PROVIDER_OPENAI; provider <= AE_PROVIDER_GEMINI; provider++) {
         struct seen seen = {0};
         struct ae_ask_counts counts;
@@ -316,7 +320,8 @@ static void a_key_never_travels_readable(void **state)
     struct ae_ask_counts counts;
     struct ae_error err;
     struct ae_model model = model_of(AE_PROVIDER_OPENAI, "normal", false);
-    static const char *const open[] = {"http://example.org/v1", "http://127.0.0.1.example.org/v1", "http://localhost.example.org"};
+    static const char *const open[] = {"http://example.org/v1", "http://127.0.0.1.example.org/v1",
+                                       "http://localhost.example.org"};
     for (int i = 0; i < 3; i++) {
         model.base_url = (char *)(uintptr_t)open[i];
         assert_int_equal(ask(&model, &seen, 1, AE_UNSET, &counts, &err), AE_E_USAGE);
@@ -395,8 +400,10 @@ static void tls_trusts_the_given_certificate_only(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(certificate, sizeof certificate, "%s/cert.pem", folder);
     snprintf(private_key, sizeof private_key, "%s/key.pem", folder);
-    snprintf(command, sizeof command, "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost "
-             "-addext subjectAltName=DNS:localhost -keyout %s -out %s >/dev/null 2>&1", private_key, certificate);
+    snprintf(command, sizeof command,
+             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost "
+             "-addext subjectAltName=DNS:localhost -keyout %s -out %s >/dev/null 2>&1",
+             private_key, certificate);
     assert_int_equal(system(command), 0);
     const struct ae_server_config config = {.certificate = certificate, .private_key = private_key};
     struct ae_server *tls = ae_server_start(&config);
@@ -415,7 +422,8 @@ static void tls_trusts_the_given_certificate_only(void **state)
     assert_int_equal(ask(&model, &seen, 1, AE_UNSET, &counts, &err), AE_E_ENV);
     assert_int_equal(counts.done, 0);
     forget(&seen);
-    snprintf(tls_url, sizeof tls_url, "https://127.0.0.1:%d/v1", ae_server_port(tls)); /* not the name it was made out to */
+    snprintf(tls_url, sizeof tls_url, "https://127.0.0.1:%d/v1",
+             ae_server_port(tls)); /* not the name it was made out to */
     model.ca_file = certificate;
     assert_int_equal(ask(&model, &seen, 1, AE_UNSET, &counts, &err), AE_E_ENV);
     forget(&seen);
@@ -463,7 +471,8 @@ static void commands_answer(void **state)
     }
 }
 
-/* First that an environment variable does reach a shell that is started plainly, then that a command gets what is listed. */
+/* First that an environment variable does reach a shell that is started plainly, then that a command gets what is
+ * listed. */
 static void commands_get_no_key(void **state)
 {
     (void)state;

@@ -64,15 +64,34 @@ static void a_question_is_asked_once(void **state)
     assert_true(got[0].id > 0 && got[1].id > got[0].id && got[2].id > got[1].id && !got[0].settled);
     const int64_t ids[] = {got[0].id, got[1].id};
     ok(ae_store_attempts_sent(store, ids, 2, 9, &err));
-    const struct ae_attempt_record failed = {.outcome = "server_error", .detail = "oops", .status = 500, .input_tokens = -1,
-                                             .output_tokens = -1, .reasoning_tokens = -1, .cost = -1};
+    const struct ae_attempt_record failed = {.outcome = "server_error",
+                                             .detail = "oops",
+                                             .status = 500,
+                                             .input_tokens = -1,
+                                             .output_tokens = -1,
+                                             .reasoning_tokens = -1,
+                                             .cost = -1};
     ok(ae_store_attempt_ended(store, ids[0], &failed, NULL, &err));
     ok(ae_store_attempts_sent(store, ids, 1, 10, &err));
     static const char answer[] = "an \0 answer";
-    const struct ae_generation result = {.state = "answered", .finish = "stop", .answered_by = "m-1", .answer = answer,
-                                         .answer_size = sizeof answer - 1, .source = SOURCE, .notes = "open_fence", .repaired = true};
-    const struct ae_attempt_record good = {.outcome = "answered", .detail = "", .status = 200, .wall_ns = 5, .input_tokens = 100,
-                                           .output_tokens = 50, .reasoning_tokens = 30, .cost = 0.5, .response = "{}", .response_size = 2};
+    const struct ae_generation result = {.state = "answered",
+                                         .finish = "stop",
+                                         .answered_by = "m-1",
+                                         .answer = answer,
+                                         .answer_size = sizeof answer - 1,
+                                         .source = SOURCE,
+                                         .notes = "open_fence",
+                                         .repaired = true};
+    const struct ae_attempt_record good = {.outcome = "answered",
+                                           .detail = "",
+                                           .status = 200,
+                                           .wall_ns = 5,
+                                           .input_tokens = 100,
+                                           .output_tokens = 50,
+                                           .reasoning_tokens = 30,
+                                           .cost = 0.5,
+                                           .response = "{}",
+                                           .response_size = 2};
     ok(ae_store_attempt_ended(store, ids[0], &good, &result, &err));
     /* the process may die now: what was settled stays so, what was only sent is open and may have been billed */
     ae_store_close(store);
@@ -119,6 +138,20 @@ static int add(void *data, const struct ae_generation *g)
     return 0;
 }
 
+static int check_totals(void *data, const struct ae_answer_totals *t)
+{
+    ++*(int *)data;
+    assert_string_equal(t->entrant, "e");
+    assert_int_equal(t->wanted, 3); /* the fourth has other settings for the first question: the newer one counts */
+    assert_int_equal(t->open, 3);
+    assert_int_equal(t->answered, 0);
+    assert_int_equal(t->attempts, 3);
+    assert_int_equal(t->output_tokens, 50);
+    assert_int_equal(t->cost_unknown, 1); /* sent, and never heard of again */
+    assert_true(t->cost == 0.5);
+    return 0;
+}
+
 static void everything_comes_back(void **state)
 {
     a_question_is_asked_once(state);
@@ -140,6 +173,9 @@ static void everything_comes_back(void **state)
     assert_int_equal(sum.count, 1);
     assert_string_equal(sum.verdict, "pass");
     assert_true(sum.speedup == 2.5);
+    int rows = 0;
+    ok(ae_store_answer_totals(store, check_totals, &rows, &err));
+    assert_int_equal(rows, 1);
     double mean;
     int64_t count;
     ok(ae_store_mean_output(store, "m", &mean, &count, &err));

@@ -29,12 +29,14 @@ static void a_file_is_read(void **state)
 {
     (void)state;
     struct ae_error err;
-    const int rc = parse("models:\n"
-                         "  - name: big\n    provider: openai\n    model: org/big-1\n    base_url: https://example.org/v1/\n"
-                         "    api_key_env: BIG_KEY\n    temperature: 0.5\n    max_completion_tokens: 1000\n    rpm: 60\n"
-                         "    price_input: 2\n    price_output: 8.5\n    unknown_field: {a: [1, 2]}\n"
-                         "  - name: claude\n    provider: anthropic\n    thinking_budget: 2000\n    stream: true\n"
-                         "  - name: agent\n    command: ./agent --fast\n    pass_env: [FOO, BAR]\n", &err);
+    const int rc =
+        parse("models:\n"
+              "  - name: big\n    provider: openai\n    model: org/big-1\n    base_url: https://example.org/v1/\n"
+              "    api_key_env: BIG_KEY\n    temperature: 0.5\n    max_completion_tokens: 1000\n    rpm: 60\n"
+              "    price_input: 2\n    price_output: 8.5\n    unknown_field: {a: [1, 2]}\n"
+              "  - name: claude\n    provider: anthropic\n    thinking_budget: 2000\n    stream: true\n"
+              "  - name: agent\n    command: ./agent --fast\n    pass_env: [FOO, BAR]\n",
+              &err);
     if (rc != AE_OK)
         fail_msg("%s", err.text);
     assert_int_equal(models.count, 3);
@@ -68,22 +70,36 @@ static void wrong_files_are_refused(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "", "models", "models:\n  - provider: openai\n", "models:\n  - name: a/b\n", "models:\n  - name: ../x\n",
-        "models:\n  - name: a\n    provider: telepathy\n", "models:\n  - name: a\n    provider: command\n",
-        "models:\n  - name: a\n    temperature: 9\n", "models:\n  - name: a\n    temperature: warm\n",
-        "models:\n  - name: a\n    max_tokens: 0\n", "models:\n  - name: a\n    base_url: ftp://x\n",
-        "models:\n  - name: a\n    base_url: https://user:password@x/v1\n", "models:\n  - name: a\n  - name: a\n",
-        "models:\n  - name: a\n    in_flight: -1\n", "models:\n  - name: a\n    provider: openai-compatible\n",
-        "models:\n  - name: a\n    price_input: -1\n    price_output: 1\n", "models:\n  - name: a\n    timeout_s: .nan\n",
+        "",
+        "models",
+        "models:\n  - provider: openai\n",
+        "models:\n  - name: a/b\n",
+        "models:\n  - name: ../x\n",
+        "models:\n  - name: a\n    provider: telepathy\n",
+        "models:\n  - name: a\n    provider: command\n",
+        "models:\n  - name: a\n    temperature: 9\n",
+        "models:\n  - name: a\n    temperature: warm\n",
+        "models:\n  - name: a\n    max_tokens: 0\n",
+        "models:\n  - name: a\n    base_url: ftp://x\n",
+        "models:\n  - name: a\n    base_url: https://user:password@x/v1\n",
+        "models:\n  - name: a\n  - name: a\n",
+        "models:\n  - name: a\n    in_flight: -1\n",
+        "models:\n  - name: a\n    provider: openai-compatible\n",
+        "models:\n  - name: a\n    price_input: -1\n    price_output: 1\n",
+        "models:\n  - name: a\n    timeout_s: .nan\n",
         "models:\n  - name: a\n    api_key_env: K\n  - name: b\n    command: x\n    pass_env: [K]\n",
-        "models: [{name: a, [}\n", "\x01\x02", "models:\n  - &a [*a]\n"};
+        "models: [{name: a, [}\n",
+        "\x01\x02",
+        "models:\n  - &a [*a]\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct ae_error err;
         if (parse(texts[i], &err) != AE_E_INPUT || !err.text[0])
             fail_msg("text %zu was taken: %s", i, err.text);
     }
     struct ae_error err; /* the last guard only: the same without the clash is fine */
-    assert_int_equal(parse("models:\n  - name: a\n    api_key_env: K\n  - name: b\n    command: x\n    pass_env: [L]\n", &err), AE_OK);
+    assert_int_equal(
+        parse("models:\n  - name: a\n    api_key_env: K\n  - name: b\n    command: x\n    pass_env: [L]\n", &err),
+        AE_OK);
     ae_models_release(&models);
     /* a key of the provider does not go to another's address by itself */
     assert_int_equal(parse("models:\n  - name: a\n    base_url: https://example.org/v1\n", &err), AE_OK);
@@ -95,7 +111,8 @@ static void keys_come_from_environment_and_file(void **state)
 {
     (void)state;
     char folder[] = "/tmp/ae-keys-XXXXXX", path[64];
-    static const char file[] = "# comment\nOTHER=1\nexport QUOTED=\"a key with # in it\"\nPLAIN = sk-plain-0123 # tail\r\nBAD=\"a b\"\n";
+    static const char file[] =
+        "# comment\nOTHER=1\nexport QUOTED=\"a key with # in it\"\nPLAIN = sk-plain-0123 # tail\r\nBAD=\"a b\"\n";
     struct ae_error err = {0};
     struct ae_key key;
     assert_non_null(mkdtemp(folder));

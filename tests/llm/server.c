@@ -20,7 +20,8 @@
 #define HEAD_MAX 16384
 #define BODY_MAX (4 << 20)
 
-static const char *const default_answer = "Here it is:\n\n```cuda\nextern \"C\" void solution_compute(int n)\n{\n}\n```\n";
+static const char *const default_answer =
+    "Here it is:\n\n```cuda\nextern \"C\" void solution_compute(int n)\n{\n}\n```\n";
 
 struct ae_server {
     struct ae_server_config config;
@@ -137,11 +138,12 @@ static bool read_request(struct connection *c)
     return true;
 }
 
-static bool reply(struct connection *c, int status, const char *type, const char *headers, const char *body, size_t size)
+static bool reply(struct connection *c, int status, const char *type, const char *headers, const char *body,
+                  size_t size)
 {
     char head[512];
-    snprintf(head, sizeof head, "HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s\r\n", status, type, size,
-             headers);
+    snprintf(head, sizeof head, "HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s\r\n", status, type,
+             size, headers);
     return give(c, head, strlen(head)) && give(c, body, size);
 }
 
@@ -226,11 +228,13 @@ static char *stream(enum form form, const struct said *said, int output)
     for (const char *p = said->text; *p; p += strnlen(p, 7)) {
         const int n = (int)strnlen(p, 7);
         if (form == OPENAI)
-            put_event(out, NULL, json_pack("{s:s, s:[{s:{s:s%}, s:n}]}", "model", "the-model", "choices", "delta", "content",
-                                           p, n, "finish_reason"));
+            put_event(out, NULL,
+                      json_pack("{s:s, s:[{s:{s:s%}, s:n}]}", "model", "the-model", "choices", "delta", "content", p, n,
+                                "finish_reason"));
         else if (form == ANTHROPIC)
-            put_event(out, "content_block_delta", json_pack("{s:s, s:{s:s, s:s%}}", "type", "content_block_delta", "delta",
-                                                            "type", "text_delta", "text", p, n));
+            put_event(out, "content_block_delta",
+                      json_pack("{s:s, s:{s:s, s:s%}}", "type", "content_block_delta", "delta", "type", "text_delta",
+                                "text", p, n));
         else
             put_event(out, NULL, json_pack("{s:[{s:{s:[{s:s%}]}}]}", "candidates", "content", "parts", "text", p, n));
     }
@@ -240,8 +244,9 @@ static char *stream(enum form form, const struct said *said, int output)
                                        "completion_tokens", output));
         fputs("data: [DONE]\n\n", out);
     } else if (form == ANTHROPIC) {
-        put_event(out, "message_delta", json_pack("{s:s, s:{s:s}, s:{s:i}}", "type", "message_delta", "delta", "stop_reason",
-                                                  finish, "usage", "output_tokens", output));
+        put_event(out, "message_delta",
+                  json_pack("{s:s, s:{s:s}, s:{s:i}}", "type", "message_delta", "delta", "stop_reason", finish, "usage",
+                            "output_tokens", output));
         put_event(out, "message_stop", json_pack("{s:s}", "type", "message_stop"));
     } else {
         put_event(out, NULL, json_pack("{s:[{s:{s:[]}, s:s}], s:{s:i, s:i}, s:s}", "candidates", "content", "parts",
@@ -283,7 +288,9 @@ static bool serve(struct connection *c)
 {
     struct ae_server *s = c->server;
     char model[64] = "normal";
-    const enum form form = strstr(c->head, "/chat/completions") ? OPENAI : strstr(c->head, "/models/") ? GEMINI : ANTHROPIC;
+    const enum form form = strstr(c->head, "/chat/completions") ? OPENAI
+                           : strstr(c->head, "/models/")        ? GEMINI
+                                                                : ANTHROPIC;
     bool streaming = strncmp(c->head, "POST ", 5) == 0 && strstr(c->head, ":streamGenerateContent") != NULL;
     json_t *json = json_loadb(c->body, c->body_size, 0, NULL);
     if (form == GEMINI)

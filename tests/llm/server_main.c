@@ -1,5 +1,5 @@
-/* The server as a program: llm_server [--delay MS] [--answer FILE]. Prints its port, runs until its standard input ends,
- * then prints what it served. */
+/* The server as a program: llm_server [--delay MS] [--answer FILE]. Prints its port, runs until its standard input
+ * ends, then prints what it served. */
 #include "server.h"
 
 #include <stdio.h>
