@@ -55,6 +55,7 @@ AE_SUBCOMMAND(repro);
 AE_SUBCOMMAND(import);
 AE_SUBCOMMAND(bank);
 AE_SUBCOMMAND(cache);
+AE_SUBCOMMAND(new_task);
 AE_SUBCOMMAND(completion);
 AE_SUBCOMMAND(generate);
 AE_SUBCOMMAND(run);
@@ -66,6 +67,7 @@ extern const struct ae_option ae_list_options[], ae_show_options[], ae_check_opt
     ae_doctor_options[], ae_prepare_options[], ae_eval_options[], ae_report_options_table[], ae_compare_options[],
     ae_repro_options[], ae_import_options[], ae_bank_options[], ae_cache_options[], ae_generate_options[],
     ae_run_options[], ae_refine_options[], ae_transfer_options[], ae_answers_options[];
+    ae_repro_options[], ae_import_options[], ae_bank_options[], ae_cache_options[], ae_new_task_options[];
 extern const struct ae_command ae_commands[];
 
 #endif

@@ -167,19 +167,19 @@ static int find_worker(struct ae_context *context, struct ae_error *err)
     return AE_OK;
 }
 
-static int find_tasks(struct ae_context *context, struct ae_error *err)
+int ae_context_find_tasks(char *ret, size_t size, struct ae_error *err)
 {
     char folder[3072], probe[4200];
     const char *given = getenv("ACCELEVAL_TASKS");
     const char *const below[] = {"../tasks", "../../tasks", "../../../tasks", "../share/acceleval/tasks"};
     if (given) {
-        snprintf(context->tasks, sizeof context->tasks, "%s", given);
+        snprintf(ret, size, "%s", given);
         return AE_OK;
     }
     if (own_folder(folder, sizeof folder))
         for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
-            snprintf(context->tasks, sizeof context->tasks, "%s/%s", folder, below[i]);
-            snprintf(probe, sizeof probe, "%s/tasks.def", context->tasks);
+            snprintf(ret, size, "%s/%s", folder, below[i]);
+            snprintf(probe, sizeof probe, "%s/tasks.def", ret);
             if (ae_file_exists(probe))
                 return AE_OK;
         }
@@ -193,7 +193,7 @@ int ae_context_open(struct ae_context *ret, struct ae_error *err)
     if (rc == AE_OK)
         rc = find_worker(ret, err);
     if (rc == AE_OK)
-        rc = find_tasks(ret, err);
+        rc = ae_context_find_tasks(ret->tasks, sizeof ret->tasks, err);
     if (rc == AE_OK)
         rc = ae_toolchain_probe(&ret->toolchain, err);
     if (rc == AE_OK)

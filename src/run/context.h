@@ -46,6 +46,9 @@ struct ae_context {
 int ae_context_open(struct ae_context *ret, struct ae_error *err);
 void ae_context_close(struct ae_context *context);
 
+/* The folder of tasks alone: beside the running program, or $ACCELEVAL_TASKS. */
+int ae_context_find_tasks(char *ret, size_t size, struct ae_error *err);
+
 /* Makes device `ordinal` the one that cuda submissions run on (0 is opened at the start); locks it where lock is set. */
 int ae_context_device(struct ae_context *context, int ordinal, bool lock, struct ae_error *err);
 

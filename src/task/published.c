@@ -193,7 +193,8 @@ static int default_import(const struct ae_published *published, struct ae_instan
             else if (rc == AE_OK && arg->type == AE_U32)
                 inst->scalar[i].u32 = (uint32_t)value;
             else if (rc == AE_OK)
-                rc = ae_error_set(err, AE_E_INTERNAL, "%s needs an import hook for scalar %s", task->id, arg->name);
+                rc = ae_error_set(err, AE_E_USAGE, "%s has no published form: containers hold no scalar %s", task->id,
+                                  arg->name);
         } else if (arg->role != AE_OUT) {
             rc = ae_published_copy(published, name, inst, i, -1, err);
         }

@@ -1,1 +1,0 @@
-acceleval show black_scholes
