@@ -195,8 +195,14 @@ static void test_descriptor(void **state)
     assert_int_equal(scaled, task->tolerance != NULL);
     assert_int_equal(task->families[0].sizes, AE_ALL_SIZES);
     assert_true(ae_task_family_count(task) >= 2);
-    for (int f = 0; f < ae_task_family_count(task); f++)
+    for (int f = 0; f < ae_task_family_count(task); f++) {
+        const char *name = task->families[f].name;
         assert_non_null(task->families[f].meaning);
+        if (!*name || strlen(name) > 63 || name[strcspn(name, " \t\n")]) /* golden files are read by words */
+            fail_msg("the name of the family '%s' holds a blank, or is empty or too long", name);
+        for (int other = 0; other < f; other++)
+            assert_string_not_equal(name, task->families[other].name);
+    }
     for (int s = 0; s < AE_SIZE_COUNT; s++)
         if (task->sizes[s].not_as_published)
             assert_non_null(task->sizes[s].note);

@@ -1,0 +1,1 @@
+acceleval show dtw_distance

@@ -1,0 +1,1 @@
+acceleval show crew_pairing

@@ -1,0 +1,1 @@
+acceleval show black_scholes
