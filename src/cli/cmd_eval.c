@@ -1,4 +1,5 @@
 /* acceleval eval */
+#include "cli/lines.h"
 #include "cli/submission.h"
 
 #include "base/clock.h"
@@ -112,19 +113,6 @@ static void summarise(const struct ae_measurement *m, struct ae_speedup *ret)
     ae_speedup(timings, n, ret);
 }
 
-/* Hostile text as JSON: what is not UTF-8 is shown by its bytes. */
-static json_t *json_text(const char *text)
-{
-    json_t *json = json_string(text);
-    if (json)
-        return json;
-    ae_autofree char *ascii = malloc(4 * strlen(text) + 1);
-    char *to = ascii;
-    for (const unsigned char *p = (const unsigned char *)text; ascii && *p; p++)
-        to += *p < 0x80 ? sprintf(to, "%c", *p) : sprintf(to, "\\x%02x", *p);
-    return json_string(ascii ? ascii : "");
-}
-
 static json_t *measurement_json(const struct ae_measurement *m, const char *id)
 {
     struct ae_speedup speedup;
@@ -143,13 +131,13 @@ static json_t *measurement_json(const struct ae_measurement *m, const char *id)
         return NULL;
     summarise(m, &speedup);
     if (m->detail[0])
-        json_object_set_new(json, "detail", json_text(m->detail));
+        json_object_set_new(json, "detail", ae_line_text(m->detail));
     if (m->verdict == AE_VIOLATION)
         json_object_set_new(json, "violation", json_string(ae_violation_name(m->violation)));
     if (m->verdict == AE_PASS && isfinite(speedup.s))
         json_object_set_new(json, "speedup", json_real(speedup.s));
     if (m->log)
-        json_object_set_new(json, "log", json_text(m->log));
+        json_object_set_new(json, "log", ae_line_text(m->log));
     return json;
 }
 
@@ -354,48 +342,29 @@ static int evaluate_all(struct session *s, struct ae_submission_list *list, stru
     return rc;
 }
 
-/* One line {"task":..., "source":..., "language":...} from a program; the answer is one line. */
-static int answer_line(struct session *s, const char *line, struct ae_error *err)
+/* Judges one line from a program; the answer is one line. */
+static int answer_line(struct session *s, const char *text, size_t size, struct ae_error *err)
 {
-    json_error_t problem;
-    const char *task_name = NULL, *source = NULL, *language = "cuda", *id = NULL, *size_name = "small",
-               *entrant = "stdin";
-    size_t source_size = 0;
+    struct ae_line line;
     struct ae_error bad = {0};
-    json_t *request = json_loads(line, 0, &problem);
-    if (!request)
-        ae_error_set(&bad, AE_E_INPUT, "not a JSON object: %s", problem.text);
-    else if (json_unpack_ex(request, &problem, 0, "{s:s, s:s%, s?s, s?s, s?s, s?s}", "task", &task_name, "source",
-                            &source, &source_size, "language", &language, "id", &id, "size", &size_name, "entrant",
-                            &entrant) != 0)
-        ae_error_set(&bad, AE_E_INPUT, "%s", problem.text);
-    const struct ae_task *task = bad.code ? NULL : ae_task_find(task_name, &bad);
-    const enum ae_size size = ae_size_find(size_name);
-    if (!bad.code && size == AE_SIZE_COUNT)
-        ae_error_set(&bad, AE_E_INPUT, "there is no size '%s'", size_name);
-    const enum ae_build_kind kind = strcmp(language, "c") == 0     ? AE_BUILD_C
-                                    : strcmp(language, "c++") == 0 ? AE_BUILD_CPP
-                                    : strcmp(language, "cuda") == 0 ? AE_BUILD_CUDA
-                                                                    : AE_BUILD_KIND_COUNT;
-    if (!bad.code && kind == AE_BUILD_KIND_COUNT)
-        ae_error_set(&bad, AE_E_INPUT, "the language '%s' is none of cuda, c, c++", language);
     json_t *answer = NULL;
     int rc = AE_OK;
-    if (bad.code) {
-        answer = json_pack("{s:i, s:s*, s:s, s:s}", "schema", 1, "id", id, "verdict", "usage_error", "detail",
-                           bad.text);
+    if (ae_line_parse(text, size, &line, &bad) != AE_OK) {
+        answer = json_pack("{s:i, s:s*, s:s, s:o}", "schema", 1, "id", line.id, "verdict", "usage_error", "detail",
+                           ae_line_text(bad.text));
     } else {
-        struct ae_submission_item item = {.task = task, .kind = kind, .target = kind == AE_BUILD_CUDA ? AE_CUDA : AE_CPU};
+        struct ae_submission_item item = {
+            .task = line.task, .kind = line.kind, .target = line.kind == AE_BUILD_CUDA ? AE_CUDA : AE_CPU};
         struct ae_submission_list list = {&item, 1};
         struct ae_measurement m = {0};
-        snprintf(item.entrant, sizeof item.entrant, "%s", entrant);
+        snprintf(item.entrant, sizeof item.entrant, "%s", line.entrant);
         snprintf(item.path, sizeof item.path, "stdin");
         item.sample = (int)s->evaluated; /* each is a sample of its own: a run holds no two alike */
-        item.source = (struct ae_bytes){(unsigned char *)(uintptr_t)source, source_size};
+        item.source = (struct ae_bytes){(unsigned char *)(uintptr_t)line.source, line.source_size};
         rc = ae_items_build(&list, &s->context, 1, s->values.arch, err);
         if (rc == AE_OK) {
-            rc = evaluate_item(s, &item, size, &m, err);
-            answer = measurement_json(&m, id);
+            rc = evaluate_item(s, &item, line.size, &m, err);
+            answer = measurement_json(&m, line.id);
             s->evaluated++;
             s->passed += m.verdict == AE_PASS;
         }
@@ -403,12 +372,12 @@ static int answer_line(struct session *s, const char *line, struct ae_error *err
         ae_build_result_release(&item.build);
     }
     ae_progress_clear(s->progress);
-    char *text = answer ? json_dumps(answer, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
-    printf("%s\n", text ? text : "{\"schema\":1,\"verdict\":\"host_error\",\"detail\":\"no memory\"}");
+    char *out = answer ? json_dumps(answer, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+    printf("%s\n", out ? out : "{\"schema\":1,\"verdict\":\"host_error\",\"detail\":\"no memory\"}");
     fflush(stdout);
-    free(text);
+    free(out);
     json_decref(answer);
-    json_decref(request);
+    ae_line_release(&line);
     return rc;
 }
 
@@ -424,9 +393,9 @@ static int serve_lines(struct session *s, struct ae_error *err)
     ae_context_pin(&s->context);
     if (ae_context_device(&s->context, s->device, true, err) == AE_E_TIMEOUT)
         return AE_E_TIMEOUT;
-    while (rc == AE_OK && !interrupted && getline(&line, &room, stdin) > 0)
-        if (line[strspn(line, " \t\r\n")])
-            rc = answer_line(s, line, err);
+    for (ssize_t size; rc == AE_OK && !interrupted && (size = getline(&line, &room, stdin)) > 0;)
+        if (strspn(line, " \t\r\n") < (size_t)size)
+            rc = answer_line(s, line, (size_t)size, err);
     free(line);
     return rc;
 }

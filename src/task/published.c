@@ -245,13 +245,43 @@ static int default_import_expected(const struct ae_instance *inst, const char *t
     return AE_OK;
 }
 
+int ae_published_instance(const struct ae_published *published, const struct ae_task *task, struct ae_instance *inst,
+                          struct ae_error *err)
+{
+    *inst = (struct ae_instance){.task = task};
+    for (int i = 0; i < task->arg_count; i++)
+        inst->array[i].type = task->args[i].type;
+    int rc = task->import ? task->import(published, inst, err) : default_import(published, inst, err);
+    if (rc == AE_OK)
+        rc = task->validate(inst, err);
+    if (rc == AE_OK)
+        task->outputs(inst);
+    return rc;
+}
+
+int ae_published_expected(const struct ae_instance *inst, const char *text, struct ae_expected *expected,
+                          struct ae_error *err)
+{
+    const struct ae_task *task = inst->task;
+    int rc = ae_expected_alloc(expected, inst, err);
+    if (rc == AE_OK)
+        rc = task->import_expected ? task->import_expected(inst, text, expected, err)
+                                   : default_import_expected(inst, text, expected, err);
+    if (rc == AE_OK && task->make_aux) {
+        struct ae_error reason = {0};
+        rc = task->make_aux(inst, expected, &reason);
+        /* It was written for answers of our reference: what it cannot accept here is the file's fault. */
+        if (rc != AE_OK)
+            rc = ae_error_set(err, rc == AE_E_INTERNAL ? AE_E_INPUT : rc, "expected_output.txt: %.900s", reason.text);
+    }
+    return rc;
+}
+
 int ae_published_load(const char *folder, const struct ae_task *task, struct ae_instance *inst,
                       struct ae_expected *expected, struct ae_error *err)
 {
     *inst = (struct ae_instance){.task = task};
     *expected = (struct ae_expected){0};
-    for (int i = 0; i < task->arg_count; i++)
-        inst->array[i].type = task->args[i].type;
     char path[4096];
     struct ae_bytes input = {0}, requests = {0}, output = {0};
     struct ae_published published = {0};
@@ -263,22 +293,13 @@ int ae_published_load(const char *folder, const struct ae_task *task, struct ae_
         rc = ae_published_parse(&published, input.data, input.size, (const char *)requests.data, err);
     }
     if (rc == AE_OK)
-        rc = task->import ? task->import(&published, inst, err) : default_import(&published, inst, err);
-    if (rc == AE_OK)
-        rc = task->validate(inst, err);
-    if (rc == AE_OK)
-        task->outputs(inst);
-    if (rc == AE_OK)
-        rc = ae_expected_alloc(expected, inst, err);
+        rc = ae_published_instance(&published, task, inst, err);
     if (rc == AE_OK) {
         snprintf(path, sizeof path, "%s/expected_output.txt", folder);
         rc = ae_file_read(path, (size_t)8 << 30, &output, err);
     }
     if (rc == AE_OK)
-        rc = task->import_expected ? task->import_expected(inst, (const char *)output.data, expected, err)
-                                   : default_import_expected(inst, (const char *)output.data, expected, err);
-    if (rc == AE_OK && task->make_aux)
-        rc = task->make_aux(inst, expected, err);
+        rc = ae_published_expected(inst, (const char *)output.data, expected, err);
     ae_published_release(&published);
     ae_bytes_release(&input);
     ae_bytes_release(&requests);

@@ -36,6 +36,15 @@ int ae_published_param(const struct ae_published *published, const char *name, i
 int ae_published_copy(const struct ae_published *published, const char *name, struct ae_instance *inst, int arg,
                       int64_t count_expected, struct ae_error *err);
 
+/* The instance that a parsed container describes, validated, its outputs counted. inst->size is AE_SMALL and
+ * inst->family 0; it is to be released in any case. */
+int ae_published_instance(const struct ae_published *published, const struct ae_task *task, struct ae_instance *inst,
+                          struct ae_error *err);
+/* The text of expected_output.txt as expected outputs of that instance (and what its checks need besides); to be
+ * released in any case. */
+int ae_published_expected(const struct ae_instance *inst, const char *text, struct ae_expected *expected,
+                          struct ae_error *err);
+
 /* The instance and expected output of a folder with input.bin, requests.txt and expected_output.txt.
  * inst->size is AE_SMALL and inst->family 0; both objects are to be released in any case. */
 int ae_published_load(const char *folder, const struct ae_task *task, struct ae_instance *inst,

@@ -1,0 +1,67 @@
+#include "cli/lines.h"
+
+#include "base/file.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int find_kind(const char *language, enum ae_build_kind *ret, struct ae_error *err)
+{
+    static const struct {
+        const char *name;
+        enum ae_build_kind kind;
+    } languages[] = {{"cuda", AE_BUILD_CUDA}, {"c", AE_BUILD_C}, {"c++", AE_BUILD_CPP}};
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
+        if (strcmp(language, languages[i].name) == 0) {
+            *ret = languages[i].kind;
+            return AE_OK;
+        }
+    return ae_error_set(err, AE_E_INPUT, "the language '%.40s' is none of cuda, c, c++", language);
+}
+
+int ae_line_parse(const char *text, size_t size, struct ae_line *ret, struct ae_error *err)
+{
+    json_error_t problem;
+    const char *task = NULL, *language = "cuda", *size_name = "small", *entrant = "stdin";
+    *ret = (struct ae_line){.json = json_loadb(text, size, 0, &problem)};
+    if (!ret->json)
+        return ae_error_set(err, AE_E_INPUT, "not a JSON object: %s", problem.text);
+    /* The id first: an answer that refuses the line should still say which. */
+    ret->id = json_string_value(json_object_get(ret->json, "id"));
+    if (json_unpack_ex(ret->json, &problem, 0, "{s:s, s:s%, s?s, s?s, s?s, s?s}", "task", &task, "source", &ret->source,
+                       &ret->source_size, "language", &language, "id", &ret->id, "size", &size_name, "entrant",
+                       &entrant) != 0)
+        return ae_error_set(err, AE_E_INPUT, "%s", problem.text);
+    if (strlen(entrant) >= sizeof ret->entrant) /* cut it might end within a character */
+        return ae_error_set(err, AE_E_INPUT, "the entrant's name is longer than %d bytes", AE_LINE_ENTRANT - 1);
+    strcpy(ret->entrant, entrant);
+    if (strlen(task) > 127)
+        return ae_error_set(err, AE_E_INPUT, "the name of the task is longer than any");
+    ret->task = ae_task_find(task, err);
+    if (!ret->task)
+        return AE_E_USAGE;
+    ret->size = ae_size_find(size_name);
+    if (ret->size == AE_SIZE_COUNT)
+        return ae_error_set(err, AE_E_INPUT, "there is no size '%.40s'", size_name);
+    return find_kind(language, &ret->kind, err);
+}
+
+void ae_line_release(struct ae_line *line)
+{
+    json_decref(line->json);
+    *line = (struct ae_line){0};
+}
+
+json_t *ae_line_text(const char *text)
+{
+    json_t *json = json_string(text);
+    if (json)
+        return json;
+    ae_autofree char *ascii = malloc(4 * strlen(text) + 1);
+    char *to = ascii;
+    for (const unsigned char *p = (const unsigned char *)text; ascii && *p; p++)
+        to += *p < 0x80 ? sprintf(to, "%c", *p) : sprintf(to, "\\x%02x", *p);
+    return json_string(ascii ? ascii : "");
+}
