@@ -18,7 +18,7 @@ struct values {
     struct ae_list entrants;
     unsigned sizes;
     int format, pick;
-    bool detail, json;
+    bool detail, domains, json;
 };
 
 const struct ae_option ae_report_options_table[] = {
@@ -35,6 +35,8 @@ const struct ae_option ae_report_options_table[] = {
      .offset = offsetof(struct values, pick)},
     {.name = "detail", .kind = AE_OPTION_FLAG, .help = "one row a measurement besides",
      .offset = offsetof(struct values, detail)},
+    {.name = "domains", .kind = AE_OPTION_FLAG, .help = "one row for each entrant and domain besides",
+     .offset = offsetof(struct values, domains)},
     {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "of the output",
      .offset = offsetof(struct values, format)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "the same as --format json", .offset = offsetof(struct values, json)},
@@ -92,8 +94,8 @@ int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
         .entrants = values.entrants.count ? entrants : NULL,
         .baseline = values.baseline,
         .pick = (enum ae_pick)values.pick,
-        .sections = AE_REPORT_LEADERBOARD | AE_REPORT_MATRIX | AE_REPORT_NOT_RUN |
-                    (values.detail ? AE_REPORT_DETAIL : 0),
+        .sections = AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_NOT_RUN |
+                    (values.detail ? AE_REPORT_DETAIL : 0) | (values.domains ? AE_REPORT_DOMAINS : 0),
     };
     int rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
     if (rc == AE_E_NOTFOUND)

@@ -1,4 +1,4 @@
-#include "report/sections.h"
+#include "report/scores.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,41 +8,6 @@
 #define NAMES_MAX   8 /* that a note lists */
 
 static const struct ae_interval no_interval = {AE_INTERVAL_NONE, NAN, NAN};
-
-/* The geometric mean over passed tasks of the speedup over `bases` (NULL: the reference), with the interval that
- * the noise of the measurement gives it. */
-static struct ae_cell gm_cell(struct ae_builder *b, const struct ae_board *board, size_t who,
-                              const struct ae_entry *const *bases, bool over_reference)
-{
-    struct ae_cell ret = ae_cell_speedup(NAN, no_interval);
-    size_t room = 1, strata_count = 0, used = 0, tasks = 0;
-    for (size_t t = 0; t < board->task_count; t++)
-        room += ae_board_slot(board, t, who)->picked ? 2 * AE_TIMINGS_MAX : 0;
-    double *values = malloc(room * sizeof *values);
-    struct ae_stratum *strata = malloc(room * sizeof *strata);
-    for (size_t t = 0; values && strata && t < board->task_count; t++) {
-        const struct ae_entry *e = ae_board_slot(board, t, who)->picked;
-        if (!e || e->verdict != AE_PASS || (!over_reference && !bases[t]))
-            continue;
-        const size_t n =
-            ae_entry_strata(e, over_reference ? NULL : bases[t], 1, values + used, strata + strata_count, NULL);
-        if (n == 0)
-            continue;
-        tasks++;
-        strata_count += n;
-        used += 2 * AE_TIMINGS_MAX;
-    }
-    if (!values || !strata)
-        b->report->failed = true;
-    for (size_t i = 0; i < strata_count; i++)
-        strata[i].weight /= (double)tasks;
-    if (tasks > 0)
-        ret = ae_cell_speedup(exp(ae_strata_mean(strata, strata_count)),
-                              ae_interval_exp(ae_bootstrap(strata, strata_count, AE_BOOTSTRAP_SEED)));
-    free(values);
-    free(strata);
-    return ret;
-}
 
 struct standing { /* one entrant's row before it is printed */
     size_t who;
@@ -107,16 +72,9 @@ static bool score(const struct ae_board *board, const double *best, size_t who, 
     *ret = (struct standing){.who = who, .scores = malloc((board->task_count + 1) * sizeof *ret->scores)};
     if (!ret->scores)
         return false;
-    for (size_t t = 0; t < board->task_count; t++) {
-        const struct ae_slot *slot = ae_board_slot(board, t, who);
-        if (!ae_slot_counts(slot))
-            continue;
-        const bool passed = slot->picked && slot->picked->verdict == AE_PASS;
-        ret->scores[ret->count++] = (struct ae_score){passed, slot->s, best[2 * t + board->who[who].seeded],
-                                                      board->collection->domains[board->tasks[t]]};
-        ret->passed += passed;
-        ret->absent += !slot->first;
-    }
+    ret->count = ae_board_scores(board, best, who, AE_ALL_DOMAINS, ret->scores, &ret->absent);
+    for (size_t i = 0; i < ret->count; i++)
+        ret->passed += ret->scores[i].passed;
     ret->user_gm = ae_user_gm(ret->scores, ret->count);
     return score_samples(board, ret);
 }
@@ -153,6 +111,10 @@ static size_t leaderboard_columns(struct ae_builder *b, const struct ae_board *b
          .description = "tasks passed, of N that could be judged",
          .kind = AE_CELL_FRACTION,
          .key = true},
+        {.name = "coverage_tasks",
+         .description = "95 % interval of the coverage by the choice of tasks",
+         .kind = AE_CELL_INTERVAL,
+         .extra = true},
         {.name = "GM",
          .description =
              "geometric mean of the speedup over the passed tasks; [95 % by measurement noise], {range of too few}",
@@ -167,6 +129,10 @@ static size_t leaderboard_columns(struct ae_builder *b, const struct ae_board *b
         {.name = "PAR_GM",
          .description = "geometric mean over the passed tasks of the speedup over the best one shown here",
          .kind = AE_CELL_NUMBER},
+        {.name = "PAR_GM_tasks",
+         .description = "95 % interval of PAR_GM by the choice of tasks",
+         .kind = AE_CELL_INTERVAL,
+         .extra = true},
         {.name = "fast_1", .description = "share of N passed with at least that speedup", .kind = AE_CELL_SHARE},
         {.name = "fast_2", .kind = AE_CELL_SHARE},
         {.name = "fast_5", .kind = AE_CELL_SHARE},
@@ -217,16 +183,20 @@ static void leaderboard_row(struct ae_builder *b, const struct ae_board *board, 
     cells[n++] = ae_cell_text(who->label);
     cells[n++] = ae_cell_text(ae_target_name(who->target));
     cells[n++] = ae_cell_fraction((double)s->passed, (double)s->count);
-    cells[n++] = gm_cell(b, board, s->who, board->baseline, !board->baseline_name);
+    cells[n++] =
+        ae_cell_interval(ae_coverage_tasks_interval(s->scores, s->count, AE_BOOTSTRAP_SEED));
+    cells[n++] =
+        ae_builder_gm(b, board, s->who, AE_ALL_DOMAINS, board->baseline, !board->baseline_name);
     cells[n++] = ae_cell_interval(ae_gm_tasks_interval(s->scores, s->count, AE_BOOTSTRAP_SEED));
     cells[n++] = ae_cell_speedup(s->user_gm, ae_user_gm_tasks_interval(s->scores, s->count, AE_BOOTSTRAP_SEED));
     cells[n++] = ae_cell_number(ae_par_gm(s->scores, s->count), no_interval);
+    cells[n++] = ae_cell_interval(ae_par_gm_tasks_interval(s->scores, s->count, AE_BOOTSTRAP_SEED));
     for (size_t i = 0; i < sizeof thresholds / sizeof *thresholds; i++)
         cells[n++] = ae_cell_share(ae_fast(s->scores, s->count, thresholds[i]), no_interval);
     if (!board->baseline_name && any(board->parallel, board->task_count))
-        cells[n++] = gm_cell(b, board, s->who, board->parallel, false);
+        cells[n++] = ae_builder_gm(b, board, s->who, AE_ALL_DOMAINS, board->parallel, false);
     if (any(board->tuned, board->task_count))
-        cells[n++] = gm_cell(b, board, s->who, board->tuned, false);
+        cells[n++] = ae_builder_gm(b, board, s->who, AE_ALL_DOMAINS, board->tuned, false);
     if (samples) {
         cells[n++] = ae_cell_count((double)s->k);
         cells[n++] = ae_cell_share(s->pass_1, no_interval);
@@ -260,21 +230,15 @@ static void note_absent(struct ae_builder *b, const struct ae_board *board, size
 bool ae_section_leaderboard(struct ae_builder *b, const struct ae_board *board)
 {
     bool samples = false, fine = true;
-    double *best = malloc((2 * board->task_count + 1) * sizeof *best); /* by task, not seeded and seeded */
+    double *best = ae_board_best(board);
     struct standing *standings = calloc(board->who_count, sizeof *standings);
     fine = best && standings;
-    for (size_t t = 0; fine && t < board->task_count; t++) {
-        best[2 * t] = best[2 * t + 1] = NAN;
+    for (size_t t = 0; fine && t < board->task_count; t++)
         for (size_t w = 0; w < board->who_count; w++) {
-            const struct ae_slot *slot = ae_board_slot(board, t, w);
-            double *of = &best[2 * t + board->who[w].seeded];
-            if (slot->s > *of || (isnan(*of) && slot->s > 0))
-                *of = slot->s;
             size_t judged, passed;
-            ae_slot_samples(slot, &judged, &passed);
+            ae_slot_samples(ae_board_slot(board, t, w), &judged, &passed);
             samples |= judged > 1;
         }
-    }
     for (size_t w = 0; fine && w < board->who_count; w++)
         fine = score(board, best, w, &standings[w]);
     if (fine) {

@@ -71,21 +71,27 @@ static int check_baseline(const struct ae_collection *c, const char *baseline, s
 static bool build_board(struct ae_builder *b, const struct ae_board *board, unsigned sections)
 {
     return (!(sections & AE_REPORT_LEADERBOARD) || ae_section_leaderboard(b, board)) &&
+           (!(sections & AE_REPORT_DOMAINS) || ae_section_domains(b, board)) &&
            (!(sections & AE_REPORT_MATRIX) || ae_section_matrix(b, board)) &&
            (!(sections & AE_REPORT_DETAIL) || ae_section_detail(b, board));
 }
 
-/* Board by board; what could not run comes last, in one table. */
+/* Board by board; what is said of all boards in one table comes after them, what could not run
+ * last. */
 static void build(struct ae_builder *b)
 {
     const unsigned sections =
-        b->options->sections ? b->options->sections : AE_REPORT_LEADERBOARD | AE_REPORT_MATRIX | AE_REPORT_NOT_RUN;
-    for (int pass = 0; pass < 2; pass++) {
+        b->options->sections
+            ? b->options->sections
+            : AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_NOT_RUN;
+    for (int pass = 0; pass < 3; pass++) {
         for (size_t at = 0, next; at < b->collection->count && !b->report->failed; at = next) {
             struct ae_board board;
             if (!ae_board_make(&board, b->report, b->collection, at, b->options, &next) ||
-                (board.who_count > 0 &&
-                 !(pass == 0 ? build_board(b, &board, sections) : ae_section_not_run(b, &board))))
+                (board.who_count > 0 && !(pass == 0   ? build_board(b, &board, sections)
+                                          : pass == 1 ? !(sections & AE_REPORT_YARDSTICKS) ||
+                                                            ae_section_yardsticks(b, &board)
+                                                      : ae_section_not_run(b, &board))))
                 b->report->failed = true;
             ae_board_release(&board);
         }
@@ -103,7 +109,7 @@ int ae_report_build(struct ae_store *store, const struct ae_report_options *opti
         r = check_baseline(&collection, options->baseline, err);
     }
     if (r == AE_OK) {
-        struct ae_builder builder = {ret, options, &collection, SIZE_MAX, SIZE_MAX};
+        struct ae_builder builder = {ret, options, &collection, SIZE_MAX, SIZE_MAX, SIZE_MAX};
         build(&builder);
         r = ae_report_check(ret, err);
     }

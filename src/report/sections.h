@@ -9,11 +9,14 @@ struct ae_builder {
     struct ae_report *report;
     const struct ae_report_options *options;
     const struct ae_collection *collection;
-    size_t detail, not_run; /* tables that all boards share; SIZE_MAX: none yet */
+    size_t detail, not_run, yardsticks; /* tables that all boards share; SIZE_MAX: none yet */
 };
 
 /* Each appends the rows of one board; false where memory ran out. */
 bool ae_section_leaderboard(struct ae_builder *builder, const struct ae_board *board);
+bool ae_section_domains(struct ae_builder *builder, const struct ae_board *board);
+/* One more sentence of the summary, too. */
+bool ae_section_yardsticks(struct ae_builder *builder, const struct ae_board *board);
 bool ae_section_matrix(struct ae_builder *builder, const struct ae_board *board);
 bool ae_section_detail(struct ae_builder *builder, const struct ae_board *board);
 bool ae_section_not_run(struct ae_builder *builder, const struct ae_board *board);

@@ -153,6 +153,11 @@ struct ae_interval ae_coverage_tasks_interval(const struct ae_score *scores, siz
     return tasks_interval(scores, count, seed, passed);
 }
 
+struct ae_interval ae_par_gm_tasks_interval(const struct ae_score *scores, size_t count, uint64_t seed)
+{
+    return ae_interval_exp(tasks_interval(scores, count, seed, log_par));
+}
+
 /* --- samples -------------------------------------------------------------------------------------------- */
 
 double ae_pass_at_k(size_t n, size_t c, size_t k)

@@ -128,6 +128,7 @@ double ae_to_yardstick(double s, double yardstick_s);
 struct ae_interval ae_gm_tasks_interval(const struct ae_score *scores, size_t count, uint64_t seed);
 struct ae_interval ae_user_gm_tasks_interval(const struct ae_score *scores, size_t count, uint64_t seed);
 struct ae_interval ae_coverage_tasks_interval(const struct ae_score *scores, size_t count, uint64_t seed);
+struct ae_interval ae_par_gm_tasks_interval(const struct ae_score *scores, size_t count, uint64_t seed);
 
 /* --- k samples ------------------------------------------------------------------------------------------ */
 

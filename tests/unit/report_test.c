@@ -269,6 +269,73 @@ static void yardsticks(void **state)
 }
 
 /* Another bank: not the same instances, so compared by way of the reference. */
+/* tuned takes 0.5 ms on alpha and 100 ms on beta, which the best of the others do in 1 and 200 ms.
+ */
+static void best_against_yardstick(void **state)
+{
+    (void)state;
+    struct ae_report report;
+    fill();
+    PUT("tuned", &tasks[0], AE_PASS, 0.5, .target = AE_CUDA);
+    PUT("tuned", &tasks[1], AE_PASS, 100, .target = AE_CUDA);
+    PUT("tuned", &tasks[2], AE_PASS, 10, .target = AE_CUDA); /* nobody else passes it */
+    build(&(struct ae_report_options){0}, &report);
+    const struct ae_table *table = table_of(&report, "yardsticks", 0);
+    assert_int_equal(table->row_count, 1); /* there is no parallel */
+    near_to(cell_of(table, "tuned", "tasks")->value, 3);
+    near_to(cell_of(table, "tuned", "passed")->low, 2);
+    near_to(cell_of(table, "tuned", "ratio")->value, 0.5);
+    near_to(cell_of(table, "tuned", "reached")->low, 0);
+    assert_string_equal(
+        report.summary,
+        "At small, of the 3 tasks with a program `tuned` an entrant passes 2, and the "
+        "best entrant of each reaches 0.500x {0.500, 0.500} its speed.");
+    ae_report_release(&report);
+
+    /* one that is faster on one of them counts there */
+    PUT("c", &tasks[0], AE_PASS, 0.25);
+    build(&(struct ae_report_options){0}, &report);
+    near_to(cell_of(table_of(&report, "yardsticks", 0), "tuned", "ratio")->value, 1);
+    near_to(cell_of(table_of(&report, "yardsticks", 0), "tuned", "reached")->low, 1);
+    ae_report_release(&report);
+
+    /* a named baseline leads, and without any other entrant there is nothing to say */
+    build(&(struct ae_report_options){.baseline = "a"}, &report);
+    assert_non_null(strstr(report.summary, "with a program `a` an entrant passes 2"));
+    ae_report_release(&report);
+    const char *const only[] = {"tuned", NULL};
+    build(&(struct ae_report_options){.entrants = only}, &report);
+    assert_null(table_of(&report, "yardsticks", 0));
+    assert_null(report.summary);
+    ae_report_release(&report);
+}
+
+/* Two tasks that the program knows, of two domains. */
+static void domains(void **state)
+{
+    (void)state;
+    struct ae_report report;
+    const struct ae_task *graph = ae_task_find("bellman_ford", &err),
+                         *finance = ae_task_find("black_scholes", &err);
+    PUT("a", graph, AE_PASS, 10);
+    PUT("a", finance, AE_PASS, 1);
+    PUT("a", &tasks[0], AE_PASS, 50);
+    PUT("b", graph, AE_PASS, 5);
+    PUT("b", finance, AE_WRONG_ANSWER, 1);
+    build(&(struct ae_report_options){.sections = AE_REPORT_DOMAINS}, &report);
+    const struct ae_table *table = table_of(&report, "domains", 0);
+    assert_int_equal(table->row_count, 6); /* alpha is of no domain, and b was not measured on it */
+    near_to(cell_of(table, "graph", "GM")->value, 10); /* the first row of each domain is a's */
+    near_to(cell_of(table, "graph", "PAR_GM")->value, 0.5);
+    near_to(cell_of(table, "finance", "GM")->value, 100);
+    near_to(cell_of(table, "unknown", "GM")->value, 2);
+    const struct ae_cell *last = &table->cells[5 * table->column_count];
+    assert_string_equal(last[1].text, "b");
+    near_to(last[3].high, 1);
+    near_to(last[5].value, 1);
+    ae_report_release(&report);
+}
+
 static void other_banks_are_not_paired(void **state)
 {
     (void)state;
@@ -641,10 +708,20 @@ static void hostile_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(leaderboard),     TEST(yardsticks),      TEST(other_banks_are_not_paired),
-        TEST(samples),         TEST(detail),          TEST(machines_sizes_versions_seeds),
-        TEST(both_targets),    TEST(comparison),      TEST(formats),
-        TEST(narrow_terminal), TEST(stream_failures), TEST(hostile_names),
+        TEST(leaderboard),
+        TEST(yardsticks),
+        TEST(best_against_yardstick),
+        TEST(domains),
+        TEST(other_banks_are_not_paired),
+        TEST(samples),
+        TEST(detail),
+        TEST(machines_sizes_versions_seeds),
+        TEST(both_targets),
+        TEST(comparison),
+        TEST(formats),
+        TEST(narrow_terminal),
+        TEST(stream_failures),
+        TEST(hostile_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

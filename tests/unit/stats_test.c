@@ -236,6 +236,62 @@ static void one_more_task_never_hurts(void **state)
     assert_true(gm_fell > 0);
 }
 
+/* What must not matter does not, and what must matter does so in its own measure. */
+static void metric_invariances(void **state)
+{
+    (void)state;
+    struct ae_rng rng;
+    ae_rng_seed(&rng, 9, 0);
+    for (int round = 0; round < 300; round++) {
+        struct ae_score scores[20], turned[20], scaled[20];
+        const size_t n = (size_t)ae_rng_range(&rng, 1, 20);
+        for (size_t i = 0; i < n; i++) {
+            const double s = ae_rng_log_uniform(&rng, 0.01, 1000);
+            scores[i] = (struct ae_score){ae_rng_chance(&rng, 0.7), s,
+                                          s * ae_rng_log_uniform(&rng, 1, 50), (int)(i % 4)};
+            scaled[i] = scores[i];
+            scaled[i].s *= 3;
+            scaled[i].best *= 3;
+        }
+        for (size_t i = 0; i < n; i++)
+            turned[i] = scores[n - 1 - i];
+        const size_t passed = (size_t)lround(ae_coverage(scores, n) * (double)n);
+        /* the order of the tasks is nothing, for intervals neither */
+        near_to(ae_user_gm(turned, n), ae_user_gm(scores, n));
+        if (passed > 0) {
+            near_to(ae_gm(turned, n), ae_gm(scores, n));
+            near_to(ae_par_gm(turned, n), ae_par_gm(scores, n));
+            /* a slower reference for all scales GM and leaves shares of the best as they are */
+            near_to(ae_gm(scaled, n), 3 * ae_gm(scores, n));
+            near_to(ae_par_gm(scaled, n), ae_par_gm(scores, n));
+            assert_true(ae_par_gm(scores, n) <= 1 && ae_par_gm(scores, n) > 0);
+        }
+        const struct ae_interval a = ae_user_gm_tasks_interval(scores, n, 1),
+                                 b = ae_user_gm_tasks_interval(turned, n, 1);
+        assert_int_equal(a.kind, b.kind);
+        if (a.kind != AE_INTERVAL_NONE) {
+            near_to(b.low, a.low);
+            near_to(b.high, a.high);
+        }
+        const struct ae_interval par = ae_par_gm_tasks_interval(scores, n, 1);
+        if (par.kind != AE_INTERVAL_NONE)
+            assert_true(par.low <= ae_par_gm(scores, n) * (1 + 1e-9) &&
+                        ae_par_gm(scores, n) <= par.high * (1 + 1e-9) && par.high <= 1 + 1e-9);
+        /* fast_p falls with p, and counts no more than what passed */
+        double last = ae_coverage(scores, n);
+        for (double p = 0.001; p < 2000; p *= 2) {
+            assert_true(ae_fast(scores, n, p) <= last);
+            last = ae_fast(scores, n, p);
+        }
+        near_to(ae_fast(scaled, n, 6), ae_fast(scores, n, 2));
+        /* user_GM by its definition */
+        double log_sum = 0;
+        for (size_t i = 0; i < n; i++)
+            log_sum += scores[i].passed && scores[i].s > 1 ? log(scores[i].s) : 0;
+        near_to(ae_user_gm(scores, n), exp(log_sum / (double)n));
+    }
+}
+
 static void tasks_intervals(void **state)
 {
     (void)state;
@@ -376,6 +432,7 @@ int main(void)
         cmocka_unit_test(speedup_resamples_within_instances),
         cmocka_unit_test(metrics),
         cmocka_unit_test(one_more_task_never_hurts),
+        cmocka_unit_test(metric_invariances),
         cmocka_unit_test(tasks_intervals),
         cmocka_unit_test(samples),
         cmocka_unit_test(comparisons),
