@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const formats[] = {"term", "md", "csv", "json", NULL};
+static const char *const formats[] = {"term", "md", "csv", "json", "html", NULL};
 static const char *const picks[] = {"first", "best", NULL};
 
 struct values {
@@ -56,8 +56,9 @@ const struct ae_option ae_compare_options[] = {
     {0},
 };
 
-static int print(const struct values *values, const struct ae_report *report, const char *kind,
-                 const char *options_json, struct ae_error *err)
+/* store and report_options: of a report, whose HTML shows submissions too; else NULL. */
+static int print(const struct values *values, struct ae_store *store, const struct ae_report_options *report_options,
+                 const struct ae_report *report, const char *kind, const char *options_json, struct ae_error *err)
 {
     FILE *out = values->out ? fopen(values->out, "we") : stdout;
     if (!out)
@@ -68,7 +69,9 @@ static int print(const struct values *values, const struct ae_report *report, co
         .colour = ae_terminal_colour(out),
         .width = ae_terminal_is(out) ? ae_terminal_width(out) : 0,
     };
-    int rc = ae_report_print(report, &header, &options, out, err);
+    int rc = options.format == AE_FORMAT_HTML
+                 ? ae_report_print_html(store, report, report_options, &header, out, err)
+                 : ae_report_print(report, &header, &options, out, err);
     if (fflush(out) != 0 && rc == AE_OK)
         rc = ae_error_errno(err, AE_E_IO, errno, "cannot write the report");
     if (values->out)
@@ -94,7 +97,8 @@ int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
         .entrants = values.entrants.count ? entrants : NULL,
         .baseline = values.baseline,
         .pick = (enum ae_pick)values.pick,
-        .sections = AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_NOT_RUN |
+        .sections = values.format == AE_FORMAT_HTML && !values.json ? AE_REPORT_ALL :
+                    AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_NOT_RUN |
                     (values.detail ? AE_REPORT_DETAIL : 0) | (values.domains ? AE_REPORT_DOMAINS : 0),
     };
     int rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
@@ -103,7 +107,7 @@ int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
     if (rc == AE_OK) {
         rc = ae_report_build(store, &options, &report, &err);
         if (rc == AE_OK)
-            rc = print(&values, &report, "report", json, &err);
+            rc = print(&values, store, &options, &report, "report", json, &err);
         ae_report_release(&report);
     }
     ae_store_close(store);
@@ -149,7 +153,7 @@ int ae_cmd_compare(const struct ae_command *self, int argc, char **argv)
         const struct ae_measurement_filter filter = {.sizes = values.sizes, .trials = AE_TRIALS_ALL};
         rc = ae_compare_build(store, &a, &b, &filter, &report, &err);
         if (rc == AE_OK)
-            rc = print(&values, &report, "compare", NULL, &err);
+            rc = print(&values, NULL, NULL, &report, "compare", NULL, &err);
         ae_report_release(&report);
     }
     ae_store_close(store);

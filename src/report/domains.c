@@ -57,6 +57,7 @@ bool ae_section_domains(struct ae_builder *b, const struct ae_board *board)
         ae_report_textf(b->report, "Domains, %s: speedup over %s; %s", ae_size_name(board->entries->size),
                         ae_builder_baseline(b, board), ae_builder_environment(b, board->entries->environment)),
         columns, sizeof columns / sizeof *columns);
+    ae_builder_mark(b, board, table);
     for (int domain = 0; fine && domain <= AE_DOMAIN_COUNT; domain++)
         for (size_t w = 0; w < board->who_count && !b->report->failed; w++) {
             const size_t count = ae_board_scores(board, best, w, domain, scores, NULL);

@@ -250,6 +250,7 @@ bool ae_section_leaderboard(struct ae_builder *b, const struct ae_board *board)
             ae_builder_baseline(b, board), ae_builder_environment(b, board->entries->environment),
             samples ? b->options->pick == AE_PICK_BEST ? "; best of the samples" : "; first sample" : "");
         const size_t table = ae_report_table(b->report, "leaderboard", title, columns, n);
+        ae_builder_mark(b, board, table);
         for (size_t w = 0; w < board->who_count && !b->report->failed; w++)
             leaderboard_row(b, board, table, &standings[w], samples);
         if (!b->report->failed) {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const format_names[AE_FORMAT_COUNT] = {"term", "md", "csv", "json"};
+static const char *const format_names[AE_FORMAT_COUNT] = {"term", "md", "csv", "json", "html"};
 
 const char *ae_format_name(enum ae_format format)
 {
@@ -117,6 +117,8 @@ int ae_report_print(const struct ae_report *report, const struct ae_report_heade
     case AE_FORMAT_JSON:
         r = ae_print_json(report, header, out);
         break;
+    case AE_FORMAT_HTML:
+        return ae_report_print_html(NULL, report, NULL, header, out, err);
     case AE_FORMAT_COUNT:
         return ae_error_set(err, AE_E_USAGE, "no such format");
     }

@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* RFC 4180: lines end with CRLF, a field with a comma, a quote or a line break is quoted. Each table is a block of
- * its own with its header line and its id in the first column; an empty line parts two blocks. */
+ * its own with its header line and its id in the first column (then size and environment where it shows one board);
+ * an empty line parts two blocks. */
 
 static bool harmful_formula(const char *text)
 {
@@ -113,11 +114,16 @@ void ae_print_csv(const struct ae_report *report, FILE *out)
     for (size_t t = 0; t < report->table_count; t++) {
         const struct ae_table *table = &report->tables[t];
         fputs(t ? "\r\ntable" : "table", out);
+        fputs(*table->size ? ",size,environment" : "", out);
         for (size_t c = 0; c < table->column_count; c++)
             put_header(&table->columns[c], out);
         fputs("\r\n", out);
         for (size_t row = 0; row < table->row_count; row++) {
             put_text(table->id, out);
+            if (*table->size) {
+                put_name(table->size, "", out);
+                put_name(table->environment, "", out);
+            }
             for (size_t c = 0; c < table->column_count; c++)
                 put_cell(&table->columns[c], &table->cells[row * table->column_count + c], out);
             fputs("\r\n", out);

@@ -111,6 +111,9 @@ static bool put_table(const struct ae_table *table, FILE *out)
 {
     bool fine =
         put_member("{", "id", text_of(table->id), out) && put_member(",", "title", text_of(table->title), out);
+    if (*table->size)
+        fine = fine && put_member(",", "size", text_of(table->size), out) &&
+               put_member(",", "environment", text_of(table->environment), out);
     fputs(",\"notes\":[", out);
     for (size_t i = 0; fine && i < table->note_count; i++) {
         fputs(i ? "," : "", out);

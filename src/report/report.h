@@ -9,9 +9,16 @@
 
 #include <stdio.h>
 
-enum ae_format { AE_FORMAT_TERM, AE_FORMAT_MD, AE_FORMAT_CSV, AE_FORMAT_JSON, AE_FORMAT_COUNT };
+enum ae_format {
+    AE_FORMAT_TERM,
+    AE_FORMAT_MD,
+    AE_FORMAT_CSV,
+    AE_FORMAT_JSON,
+    AE_FORMAT_HTML,
+    AE_FORMAT_COUNT
+};
 
-const char *ae_format_name(enum ae_format format); /* "term", "md", "csv", "json" */
+const char *ae_format_name(enum ae_format format); /* "term", "md", "csv", "json", "html" */
 enum ae_format ae_format_find(const char *name);   /* AE_FORMAT_COUNT where name is none */
 
 /* Which of an entrant's samples of a task stands for it. */
@@ -74,5 +81,11 @@ int ae_compare_build(struct ae_store *store, const struct ae_side *a, const stru
 /* Prints all tables. AE_E_IO where the stream fails (a full disk; a closed pipe). */
 int ae_report_print(const struct ae_report *report, const struct ae_report_header *header,
                     const struct ae_print_options *options, FILE *out, struct ae_error *err);
+
+/* The report as one HTML file that needs no other and asks for none: the tables, charts where the program was built
+ * with the chart library, and with a store (may be NULL) a section for each submission that `options` chose. */
+int ae_report_print_html(struct ae_store *store, const struct ae_report *report,
+                         const struct ae_report_options *options, const struct ae_report_header *header, FILE *out,
+                         struct ae_error *err);
 
 #endif

@@ -30,6 +30,13 @@ const char *ae_builder_baseline(struct ae_builder *b, const struct ae_board *boa
                             : board->baseline_name;
 }
 
+void ae_builder_mark(struct ae_builder *b, const struct ae_board *board, size_t table)
+{
+    char id[9];
+    snprintf(id, sizeof id, "%.8s", b->collection->environments.words[board->entries->environment]);
+    ae_report_table_board(b->report, table, ae_size_name(board->entries->size), id);
+}
+
 void ae_builder_note_baseline(struct ae_builder *b, const struct ae_board *board, size_t table)
 {
     size_t without = 0;
@@ -58,6 +65,7 @@ bool ae_section_matrix(struct ae_builder *b, const struct ae_board *board)
                         ae_size_name(board->entries->size), ae_builder_baseline(b, board),
                         ae_builder_environment(b, board->entries->environment));
     const size_t table = ae_report_table(b->report, "matrix", title, columns, board->who_count + 1);
+    ae_builder_mark(b, board, table);
     free(columns);
     for (size_t t = 0; t < board->task_count; t++) {
         struct ae_cell *row = ae_report_row(b->report, table);

@@ -24,6 +24,8 @@ bool ae_section_not_run(struct ae_builder *builder, const struct ae_board *board
 /* For titles: name of the machine and start of its id; "parallel on 16 cores". */
 const char *ae_builder_environment(struct ae_builder *builder, int environment);
 const char *ae_builder_baseline(struct ae_builder *builder, const struct ae_board *board);
+/* Says for machines which board the table shows. */
+void ae_builder_mark(struct ae_builder *builder, const struct ae_board *board, size_t table);
 /* Says below the table where the baseline has no time. */
 void ae_builder_note_baseline(struct ae_builder *builder, const struct ae_board *board, size_t table);
 

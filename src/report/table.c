@@ -105,9 +105,19 @@ size_t ae_report_table(struct ae_report *report, const char *id, const char *tit
     }
     report->tables[report->table_count] = (struct ae_table){.id = ae_report_text(report, id),
                                                             .title = ae_report_text(report, title),
+                                                            .size = "",
+                                                            .environment = "",
                                                             .columns = copy,
                                                             .column_count = column_count};
     return report->table_count++;
+}
+
+void ae_report_table_board(struct ae_report *report, size_t table, const char *size, const char *environment)
+{
+    if (report->failed)
+        return;
+    report->tables[table].size = ae_report_text(report, size);
+    report->tables[table].environment = ae_report_text(report, environment);
 }
 
 struct ae_cell *ae_report_row(struct ae_report *report, size_t table)

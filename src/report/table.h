@@ -44,6 +44,7 @@ struct ae_arena;
 struct ae_table {
     const char *id;    /* "leaderboard", "matrix": for machines */
     const char *title; /* for people */
+    const char *size, *environment; /* of the board that it shows, the latter the start of an id; "": of none or many */
     struct ae_column *columns;
     size_t column_count;
     struct ae_cell *cells; /* row after row */
@@ -73,6 +74,8 @@ const char *ae_report_textf(struct ae_report *report, const char *format, ...)
 /* Appends a table and returns its index; id, title and the columns' strings are copied. */
 size_t ae_report_table(struct ae_report *report, const char *id, const char *title, const struct ae_column *columns,
                        size_t column_count);
+/* Says which board a table shows; both are copied. */
+void ae_report_table_board(struct ae_report *report, size_t table, const char *size, const char *environment);
 /* Appends a row of empty cells to fill in; valid until the next call. NULL where memory ran out. */
 struct ae_cell *ae_report_row(struct ae_report *report, size_t table);
 void ae_report_note(struct ae_report *report, size_t table, const char *text);

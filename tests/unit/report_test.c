@@ -692,6 +692,19 @@ static void hostile_names(void **state)
     assert_false(quoted);
     free(text);
 
+    text = print(&report, AE_FORMAT_HTML, false, 0);
+    assert_non_null(strstr(text, "&lt;script&gt;x"));
+    assert_non_null(strstr(text, "\\u202egnp.exe"));
+    assert_null(strstr(text, "<script>x"));
+    at = 0;
+    for (size_t n; (n = ae_utf8_decode(text + at, &c)) > 0; at += n) {
+        if (strncmp(text + at, "<footer>", 8) == 0) /* what follows is the chart library and our script */
+            break;
+        assert_true(c == '\n' || c == '\t' || !ae_utf8_harmful(c));
+    }
+    assert_int_equal(strncmp(text + at, "<footer>", 8), 0);
+    free(text);
+
     text = print(&report, AE_FORMAT_JSON, false, 0);
     for (const char *p = text; *p; p++)
         assert_true((unsigned char)*p < 0x7f && (*p >= ' ' || *p == '\n'));

@@ -1,0 +1,328 @@
+/* Sorting, filtering, highlighting and charts of a report. Everything works on what the tables of the page hold; text
+ * is only ever set as text, never as markup. */
+'use strict';
+(() => {
+  const $ = (selector, root) => Array.from((root || document).querySelectorAll(selector));
+  const make = (tag, properties, ...children) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
+
+  /* --- tables ------------------------------------------------------------------------------------------- */
+
+  const numberOf = (cell) => (cell && cell.dataset.v !== undefined ? Number(cell.dataset.v) : null);
+
+  function sortBy(table, column, descending) {
+    const body = table.tBodies[0];
+    const rows = Array.from(body.rows).map((row) => ({
+      row, number: numberOf(row.cells[column]), text: row.cells[column].textContent }));
+    const numeric = rows.some((r) => r.number !== null);
+    const sign = descending ? -1 : 1;
+    rows.sort((a, b) => {
+      if (numeric) {
+        if (a.number === null || b.number === null) /* the unknown comes last either way */
+          return (a.number === null) - (b.number === null);
+        return sign * (a.number - b.number);
+      }
+      return sign * a.text.localeCompare(b.text, 'en', { numeric: true });
+    });
+    body.append(...rows.map((r) => r.row));
+    $('thead th', table).forEach((th, i) => {
+      if (i === column) th.setAttribute('aria-sort', descending ? 'descending' : 'ascending');
+      else th.removeAttribute('aria-sort');
+    });
+  }
+
+  function makeSortable(table) {
+    $('thead th', table).forEach((th, column) => {
+      const button = make('button', { type: 'button', textContent: th.textContent });
+      th.replaceChildren(button);
+      button.addEventListener('click', () => {
+        const was = th.getAttribute('aria-sort');
+        /* numbers begin with the largest */
+        const descending = was ? was === 'ascending' : th.classList.contains('n');
+        sortBy(table, column, descending);
+      });
+    });
+  }
+
+  /* An input that hides the items that do not contain all of its words. */
+  function makeFilter(before, items, textOf, what) {
+    const count = make('span', { className: 'note' });
+    const input = make('input', { type: 'search', placeholder: 'Filter', ariaLabel: `Filter ${what}` });
+    let texts = null;
+    const apply = () => {
+      texts = texts || items.map((item) => textOf(item).toLowerCase());
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      items.forEach((item, i) => {
+        item.hidden = !words.every((word) => texts[i].includes(word));
+        shown += item.hidden ? 0 : 1;
+      });
+      count.textContent = words.length ? `${shown} of ${items.length}` : '';
+    };
+    input.addEventListener('input', apply);
+    before.before(make('div', { className: 'filter' }, input, count));
+    return (text) => { input.value = text; apply(); };
+  }
+
+  const tables = $('table.data');
+  for (const table of tables) {
+    makeSortable(table);
+    if (table.tBodies[0].rows.length > 5)
+      makeFilter(table.parentElement, Array.from(table.tBodies[0].rows), (row) => row.textContent, 'rows');
+  }
+
+  /* --- submissions -------------------------------------------------------------------------------------- */
+
+  const submissions = $('.submission');
+  let filterSubmissions = () => {};
+  if (submissions.length)
+    filterSubmissions = makeFilter(submissions[0], submissions, (s) => s.firstElementChild.textContent, 'submissions');
+
+  const words = new Set(('alignas alignof asm auto bool break case catch char class const constexpr continue default delete ' +
+    'do double else enum explicit extern false float for friend goto if inline int long namespace new nullptr operator ' +
+    'private protected public register restrict return short signed sizeof static static_cast struct switch template ' +
+    'this true try typedef typename union unsigned using virtual void volatile while __global__ __device__ __host__ ' +
+    '__shared__ __constant__ __managed__ __restrict__ __launch_bounds__ __syncthreads size_t int8_t int16_t int32_t ' +
+    'int64_t uint8_t uint16_t uint32_t uint64_t threadIdx blockIdx blockDim gridDim warpSize').split(' '));
+  const token = /(\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|(?![\s\S])))|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|^[ \t]*#[^\n]*)|(\b(?:0[xX][0-9a-fA-F']+|\d[\d'.]*(?:[eE][+-]?\d+)?)[fFuUlL]*)|([A-Za-z_]\w*)/gm;
+
+  function highlight(code) {
+    const text = code.textContent;
+    if (text.length > 400000) return;
+    const out = document.createDocumentFragment();
+    let from = 0;
+    for (const match of text.matchAll(token)) {
+      const name = match[1] ? 'com' : match[2] ? 'str' : match[3] ? 'num' : words.has(match[4]) ? 'kw' : '';
+      if (!name) continue;
+      out.append(text.slice(from, match.index), make('span', { className: name, textContent: match[0] }));
+      from = match.index + match[0].length;
+    }
+    out.append(text.slice(from));
+    code.replaceChildren(out);
+  }
+
+  /* The lines of a table of trials. */
+  function trialsOf(pre) {
+    return pre.textContent.split('\n').slice(1).filter(Boolean).map((line) => {
+      const f = line.trim().split(/\s+/);
+      return { kind: f[0], load: Number(f[1]), instance: Number(f[3]), ms: Number(f[4]), reference: Number(f[6]),
+        disturbed: f[10] !== '0', outcome: f[12] };
+    });
+  }
+
+  function open(details) {
+    details.open = true;
+    details.scrollIntoView();
+    details.firstElementChild.focus();
+  }
+
+  for (const details of submissions)
+    details.addEventListener('toggle', () => {
+      if (!details.open || details.dataset.ready) return;
+      details.dataset.ready = 'yes';
+      $('code', details).forEach(highlight);
+      for (const pre of $('.trials pre', details)) {
+        const trials = trialsOf(pre).filter((t) => t.ms > 0);
+        if (!trials.length || !draw) continue;
+        const plot = make('div', { className: 'plot' });
+        pre.closest('.trials').before(plot);
+        draw(plot, {
+          width: 640, height: { step: 26 }, data: { values: trials },
+          mark: { type: 'point', filled: true, size: 55, opacity: 0.75 },
+          encoding: {
+            x: { field: 'ms', type: 'quantitative', title: 'time of each trial (ms)', scale: { zero: false, nice: true } },
+            y: { field: 'kind', type: 'nominal', title: null },
+            shape: { field: 'disturbed', type: 'nominal', title: 'disturbed' },
+            color: { field: 'load', type: 'nominal', title: 'load' },
+            tooltip: [{ field: 'kind' }, { field: 'instance' }, { field: 'ms' }, { field: 'reference' }, { field: 'outcome' }],
+          },
+        });
+      }
+    });
+
+  for (const table of $('table[data-table="matrix"]')) {
+    const names = $('thead th', table).map((th) => th.dataset.name);
+    table.addEventListener('click', (event) => {
+      const cell = event.target.closest('td');
+      if (!cell) return;
+      const task = cell.parentElement.cells[0].textContent;
+      const label = names[cell.cellIndex];
+      const found = submissions.find((s) => s.dataset.task === task && (s.dataset.entrant === label ||
+        `${s.dataset.entrant}/${s.dataset.target}` === label || `${s.dataset.entrant} [seed]` === label));
+      if (!found) return;
+      filterSubmissions('');
+      open(found);
+    });
+    $('tbody td', table).forEach((td) => td.classList.add('link'));
+  }
+
+  if (location.hash) {
+    const target = document.getElementById(location.hash.slice(1));
+    if (target && target.matches('.submission')) open(target);
+  }
+
+  /* --- charts ------------------------------------------------------------------------------------------- */
+
+  const sizes = ['small', 'medium', 'large'];
+
+  function boards(id) { /* every row of every table of that id, as objects */
+    return tables.filter((t) => t.dataset.table === id).map((table) => ({
+      size: table.dataset.size, environment: table.dataset.environment,
+      names: $('thead th', table).map((th) => th.dataset.name),
+      rows: Array.from(table.tBodies[0].rows).map((row) => Array.from(row.cells)),
+    }));
+  }
+
+  const matrix = []; /* one entry an entrant and task */
+  for (const b of boards('matrix'))
+    for (const row of b.rows)
+      for (let c = 1; c < row.length; c++) {
+        const failed = row[c].className.startsWith('hf') || row[c].className.startsWith('hn');
+        matrix.push({ size: b.size, environment: b.environment, task: row[0].textContent, entrant: b.names[c],
+          s: numberOf(row[c]), outcome: failed ? row[c].textContent : 'pass' });
+      }
+  const several = (field) => new Set(matrix.map((m) => m[field])).size > 1;
+  const presentSizes = sizes.filter((s) => matrix.some((m) => m.size === s));
+
+  function facets(spec, values) {
+    const facet = {};
+    if (several('size')) facet.column = { field: 'size', type: 'ordinal', sort: sizes, title: null };
+    if (several('environment')) facet.row = { field: 'environment', type: 'nominal', title: 'environment' };
+    return Object.keys(facet).length ? { data: { values }, facet, spec } : { data: { values }, ...spec };
+  }
+
+  const colour = { field: 'entrant', type: 'nominal', scale: { scheme: 'tableau10' } };
+  const shape = { field: 'entrant', type: 'nominal', legend: null };
+
+  const charts = {
+    'coverage-speed'() {
+      const values = [];
+      for (const b of boards('leaderboard')) {
+        const at = (name) => b.names.indexOf(name);
+        for (const row of b.rows) {
+          const gm = row[at('GM')];
+          if (numberOf(gm) === null || numberOf(row[at('coverage')]) === null) continue;
+          values.push({ size: b.size, environment: b.environment, entrant: row[at('entrant')].textContent,
+            coverage: numberOf(row[at('coverage')]), passed: row[at('coverage')].textContent, gm: numberOf(gm),
+            low: Number(gm.dataset.lo || gm.dataset.v), high: Number(gm.dataset.hi || gm.dataset.v) });
+        }
+      }
+      const x = { field: 'coverage', type: 'quantitative', title: 'coverage', axis: { format: '.0%' }, scale: { domain: [0, 1] } };
+      const y = { type: 'quantitative', title: 'GM of the speedup', scale: { type: 'log' } };
+      return values.length && facets({ width: 300, height: 300, layer: [
+        { mark: 'rule', encoding: { x, y: { ...y, field: 'low' }, y2: { field: 'high' }, color: colour } },
+        { mark: { type: 'point', filled: true, size: 90 }, encoding: { x, y: { ...y, field: 'gm' }, color: colour, shape,
+          tooltip: [{ field: 'entrant' }, { field: 'passed' }, { field: 'gm', format: '.3g' }] } },
+      ] }, values);
+    },
+    scale(task) {
+      if (presentSizes.length < 2) return null;
+      let values = matrix.filter((m) => m.s > 0 && m.task === task);
+      if (!task) { /* over the tasks that an entrant passes at all sizes: otherwise sizes differ by their tasks */
+        const groups = new Map();
+        for (const m of matrix) {
+          const key = JSON.stringify([m.environment, m.entrant, m.task]);
+          if (m.s > 0) groups.set(key, (groups.get(key) || []).concat(m));
+        }
+        const sums = new Map();
+        for (const all of groups.values())
+          if (all.length === presentSizes.length)
+            for (const m of all) {
+              const key = JSON.stringify([m.environment, m.entrant, m.size]);
+              const sum = sums.get(key) || { environment: m.environment, entrant: m.entrant, size: m.size, log: 0, tasks: 0 };
+              sum.log += Math.log(m.s);
+              sum.tasks++;
+              sums.set(key, sum);
+            }
+        values = Array.from(sums.values()).map((v) => ({ ...v, s: Math.exp(v.log / v.tasks) }));
+      }
+      const spec = { width: 460, height: 320, mark: { type: 'line', point: true }, encoding: {
+        x: { field: 'size', type: 'ordinal', sort: sizes, title: null, axis: { labelAngle: 0 } },
+        y: { field: 's', type: 'quantitative', scale: { type: 'log' },
+          title: task ? `speedup on ${task}` : 'GM of the speedup, tasks passed at all sizes' },
+        color: colour, shape,
+        tooltip: [{ field: 'entrant' }, { field: 'size' }, { field: 's', format: '.3g' }].concat(task ? [] : { field: 'tasks' }) } };
+      if (!several('environment')) return { data: { values }, ...spec };
+      return { data: { values }, facet: { column: { field: 'environment', type: 'nominal' } }, spec };
+    },
+    tuned() {
+      const of = new Map();
+      for (const m of matrix)
+        if (m.entrant === 'tuned' && m.s > 0) of.set(JSON.stringify([m.environment, m.size, m.task]), m.s);
+      const values = matrix.filter((m) => m.entrant !== 'tuned' && m.s > 0)
+        .map((m) => ({ ...m, ratio: m.s / of.get(JSON.stringify([m.environment, m.size, m.task])) }))
+        .filter((m) => m.ratio > 0);
+      return values.length && facets({ width: 260, height: { step: 13 }, layer: [
+        { mark: { type: 'point', filled: true, opacity: 0.8 }, encoding: {
+          x: { field: 'ratio', type: 'quantitative', title: 'speed over that of tuned', scale: { type: 'log' } },
+          y: { field: 'task', type: 'nominal', title: null }, color: colour, shape,
+          tooltip: [{ field: 'task' }, { field: 'entrant' }, { field: 'ratio', format: '.3g' }] } },
+        { mark: { type: 'rule', strokeDash: [3, 3] }, encoding: { x: { datum: 1 } } },
+      ] }, values);
+    },
+    failures() {
+      const outcomes = ['pass', ...Array.from(new Set(matrix.map((m) => m.outcome))).filter((o) => o !== 'pass').sort()];
+      const values = matrix.filter((m) => m.outcome !== 'not_measured').map((m) => ({ ...m, rank: outcomes.indexOf(m.outcome) }));
+      const range = ['#9ecae9', '#e45756', '#f58518', '#72b7b2', '#b279a2', '#eeca3b', '#9d755d', '#54a24b', '#ff9da6', '#8c8c8c'];
+      return outcomes.length > 1 && facets({ width: 300, mark: 'bar', encoding: {
+        x: { aggregate: 'count', title: 'tasks' }, y: { field: 'entrant', type: 'nominal', title: null },
+        color: { field: 'outcome', type: 'nominal', scale: { domain: outcomes, range } }, order: { field: 'rank' },
+        tooltip: [{ field: 'entrant' }, { field: 'outcome' }, { aggregate: 'count', title: 'tasks' }] } }, values);
+    },
+  };
+
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const drawn = new Set(); /* to draw again when the colours change */
+
+  function embed(plot, spec) {
+    const style = getComputedStyle(document.documentElement);
+    const fg = style.getPropertyValue('--fg').trim();
+    const line = style.getPropertyValue('--line').trim();
+    const text = { labelColor: fg, titleColor: fg };
+    return vegaEmbed(plot, { $schema: 'https://vega.github.io/schema/vega-lite/v5.json', ...spec, background: null,
+      config: { axis: { ...text, gridColor: line, domainColor: line, tickColor: line }, legend: text, header: text,
+        title: { color: fg }, view: { stroke: line }, rule: { color: fg }, font: 'system-ui, DejaVu Sans, sans-serif' } },
+    { renderer: 'svg', ast: true, expr: vega.expressionInterpreter,
+      actions: { export: true, source: false, compiled: false, editor: false } })
+      .then(() => { plot.dataset.drawn = 'yes'; }, (error) => { plot.textContent = `This chart cannot be drawn: ${error.message}`; });
+  }
+
+  const draw = typeof vegaEmbed === 'undefined' ? null : (plot, spec) => { drawn.add({ plot, spec }); return embed(plot, spec); };
+  dark.addEventListener('change', () => drawn.forEach(({ plot, spec }) => embed(plot, spec)));
+
+  if (draw) {
+    const pending = new Map();
+    const show = (figure) => {
+      const spec = pending.get(figure);
+      if (!spec) return;
+      pending.delete(figure);
+      draw(figure.querySelector('.plot'), spec);
+    };
+    const watcher = new IntersectionObserver((entries) => {
+      for (const entry of entries) if (entry.isIntersecting) { watcher.unobserve(entry.target); show(entry.target); }
+    }, { rootMargin: '400px' });
+    for (const figure of $('.chart')) {
+      const name = figure.dataset.chart;
+      const spec = charts[name] && charts[name]();
+      if (!spec) continue;
+      figure.hidden = false;
+      pending.set(figure, spec);
+      watcher.observe(figure);
+      if (name === 'scale') {
+        const select = make('select', { ariaLabel: 'Task' }, make('option', { value: '', textContent: 'all tasks' }),
+          ...Array.from(new Set(matrix.map((m) => m.task))).sort().map((t) => make('option', { value: t, textContent: t })));
+        figure.querySelector('figcaption').append(' ', select);
+        select.addEventListener('change', () => {
+          const plot = figure.querySelector('.plot');
+          drawn.forEach((d) => { if (d.plot === plot) drawn.delete(d); });
+          draw(plot, charts.scale(select.value || undefined));
+        });
+      }
+    }
+    addEventListener('beforeprint', () => Array.from(pending.keys()).forEach(show));
+  }
+  document.documentElement.dataset.ready = 'yes';
+})();

@@ -1,0 +1,147 @@
+/* An HTML report in a browser without a screen: it opens in time, asks for nothing, complains of nothing, and sorting,
+ * filtering, opening a submission and drawing work.
+ *     node report.mjs PLAYWRIGHT_FOLDER CHROMIUM REPORT.html [--no-charts] [--screenshots FOLDER] [--limit-ms N] */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const [folder, executablePath, file, ...rest] = process.argv.slice(2);
+const option = (name) => (rest.includes(name) ? rest[rest.indexOf(name) + 1] : undefined);
+const charts = !rest.includes('--no-charts');
+const shots = option('--screenshots');
+const { chromium } = createRequire(path.resolve(folder, 'x.js'))('playwright-core');
+
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+const url = `file://${path.resolve(file)}`;
+const complaints = [];
+const requests = [];
+
+async function openPage(options) {
+  const page = await browser.newPage({ viewport: { width: 1400, height: 1000 }, ...options });
+  page.on('console', (m) => { if (['error', 'warning'].includes(m.type())) complaints.push(m.text()); });
+  page.on('pageerror', (e) => complaints.push(String(e)));
+  page.on('request', (r) => { if (r.url() !== url && !r.url().startsWith('data:')) requests.push(r.url()); });
+  page.on('dialog', (d) => { complaints.push(`dialog ${d.message()}`); d.dismiss(); });
+  await page.goto(url, { waitUntil: 'load' });
+  return page;
+}
+
+const column = (page, table, name) => page.$$eval(`${table} tbody tr:not([hidden])`, (rows, n) => {
+  const at = Array.from(rows[0].closest('table').tHead.rows[0].cells).findIndex((th) => th.dataset.name === n);
+  return rows.map((r) => (r.cells[at].dataset.v === undefined ? r.cells[at].textContent : Number(r.cells[at].dataset.v)));
+}, name);
+
+try {
+  const page = await openPage();
+  assert.equal(await page.getAttribute('html', 'data-ready'), 'yes', 'the script ran to its end');
+  const { domInteractive, loadEventEnd: opened } =
+    await page.evaluate(() => performance.getEntriesByType('navigation')[0].toJSON());
+  console.log(`opened in ${opened.toFixed(0)} ms (parsed in ${domInteractive.toFixed(0)})`);
+  assert.ok(opened < Number(option('--limit-ms') || 2000), `opens in ${opened} ms`);
+
+  /* sort: by pointer, by keyboard, both ways */
+  const board = '#t0 table';
+  const sorted = (values, sign) => assert.deepEqual(values, values.slice().sort((a, b) => sign * (a - b)));
+  await page.click(`${board} th[data-name="fast_2"] button`);
+  let values = await column(page, board, 'fast_2');
+  assert.ok(new Set(values).size > 1, 'there is something to sort');
+  sorted(values, -1);
+  await page.focus(`${board} th[data-name="fast_2"] button`);
+  await page.keyboard.press('Enter');
+  values = await column(page, board, 'fast_2');
+  sorted(values, 1);
+  assert.equal(await page.getAttribute(`${board} th[data-name="fast_2"]`, 'aria-sort'), 'ascending');
+
+  /* filter */
+  const all = (await column(page, board, 'entrant')).length;
+  await page.fill('#t0 .filter input', 'TUNED');
+  assert.deepEqual(await column(page, board, 'entrant'), ['tuned']);
+  await page.fill('#t0 .filter input', '');
+  assert.equal((await column(page, board, 'entrant')).length, all);
+
+  /* a submission, from the cell of the matrix */
+  const cell = page.locator('table[data-table="matrix"] tbody tr').nth(1).locator('td[data-v]').first();
+  const task = await page.locator('table[data-table="matrix"] tbody tr').nth(1).locator('th').textContent();
+  await cell.click();
+  const open = page.locator('.submission[open]');
+  assert.equal(await open.count(), 1);
+  assert.equal(await open.getAttribute('data-task'), task);
+  await page.waitForSelector('.submission[open] code .kw');
+  assert.match(await open.locator('code').first().textContent(), /solution_compute/);
+  if (charts)
+    await page.waitForSelector('.submission[open] .plot[data-drawn="yes"] svg');
+  if (shots) await page.screenshot({ path: `${shots}/submission.png` });
+
+  /* submissions filter */
+  await page.locator('#submissions .filter input').fill(`tuned ${task}`);
+  assert.equal(await page.locator('.submission:not([hidden])').count(), 1);
+  await page.locator('#submissions .filter input').fill('');
+
+  /* charts */
+  if (charts) {
+    for (const name of await page.$$eval('.chart:not([hidden])', (all_) => all_.map((f) => f.dataset.chart))) {
+      await page.locator(`.chart[data-chart="${name}"]`).scrollIntoViewIfNeeded();
+      await page.waitForSelector(`.chart[data-chart="${name}"] .plot[data-drawn="yes"] svg`);
+      if (shots) await page.locator(`.chart[data-chart="${name}"]`).screenshot({ path: `${shots}/chart-${name}.png` });
+    }
+    const marks = await page.locator('.chart[data-chart="coverage-speed"] svg .mark-symbol path').count();
+    assert.ok(marks >= all, `${marks} points for ${all} entrants`);
+    if (await page.locator('.chart[data-chart="scale"]:not([hidden]) select').count()) {
+      await page.selectOption('.chart[data-chart="scale"] select', task);
+      await page.waitForFunction((t) => document.querySelector('.chart[data-chart="scale"] svg').textContent.includes(t), task);
+    }
+  } else {
+    assert.equal(await page.locator('#no-charts').count(), 1, 'says that there are no charts');
+    assert.equal(await page.locator('.chart').count(), 0);
+  }
+  if (shots) {
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.screenshot({ path: `${shots}/top.png` });
+    await page.locator('table[data-table="matrix"]').first().screenshot({ path: `${shots}/matrix.png` });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.screenshot({ path: `${shots}/dark.png` });
+    await page.emulateMedia({ colorScheme: 'light', media: 'print' });
+    await page.pdf({ path: `${shots}/print.pdf` });
+  }
+  assert.equal(await page.evaluate(() => window.hacked), undefined, 'no text of a submission ran');
+  await page.close();
+
+  /* Without script the tables and the sources are there all the same. */
+  const plain = await openPage({ javaScriptEnabled: false });
+  assert.ok(await plain.locator(`${board} tbody tr`).count() > 0);
+  await plain.locator('.submission > summary').first().focus();
+  await plain.keyboard.press('Enter');
+  assert.ok(await plain.locator('.submission').first().locator('pre code').isVisible());
+  await plain.close();
+
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(requests, []);
+
+  /* Should text ever get past the escaping, the policy stops it: what an empty page may do, the report may not. */
+  let hits = 0;
+  const server = createServer((_, response) => { hits++; response.end(); }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const misbehave = async (page_) => {
+    hits = 0;
+    await page_.evaluate((port) => {
+      const script = document.createElement('script');
+      script.textContent = 'window.hacked = 1';
+      document.body.append(script);
+      const image = document.createElement('img');
+      image.src = `http://127.0.0.1:${port}/x.png`;
+      document.body.append(image);
+    }, server.address().port);
+    await page_.waitForTimeout(300);
+    return { hacked: await page_.evaluate(() => window.hacked), hits };
+  };
+  const empty = await browser.newPage();
+  assert.deepEqual(await misbehave(empty), { hacked: 1, hits: 1 });
+  await empty.close();
+  assert.deepEqual(await misbehave(await openPage()), { hacked: undefined, hits: 0 });
+  server.close();
+  console.log('ok');
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,179 @@
+/* A store as a year of evaluations would leave it, for tests of reports and for looking at them:
+ *     make_store FILE [--entrants N] [--machines N] [--tasks N] [--hostile]
+ * N model entrants besides parallel, naive and tuned on every task and size, sources taken from the tasks' own
+ * folders; --hostile adds an entrant whose name, source, log and details try to be markup, formulas and commands.
+ */
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "store/store.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOSTILE                                                                                                    \
+    "</script><script>window.hacked=1</script><img src=x onerror=\"window.hacked=1\">\"'&=cmd|x!A1\\input{x}$_{^"
+
+static struct ae_store *store;
+static struct ae_error err;
+static struct ae_rng rng;
+
+static void require(int code)
+{
+    if (code == AE_OK)
+        return;
+    fprintf(stderr, "make_store: %s\n", err.text);
+    exit(2);
+}
+
+/* The task's own program of that name with a first line that makes it another submission; released by the caller.
+ */
+static struct ae_submission submission_of(const struct ae_task *task, const char *file, const char *entrant)
+{
+    char path[512];
+    struct ae_bytes bytes = {0};
+    struct ae_submission ret = {.first_seen_ns = 1};
+    snprintf(path, sizeof path, "%s/%s/%s", AE_TASKS_FOLDER, task->id, file);
+    if (ae_file_read(path, 1 << 20, &bytes, NULL) != AE_OK) {
+        snprintf(path, sizeof path, "%s/%s/reference.c", AE_TASKS_FOLDER, task->id);
+        require(ae_file_read(path, 1 << 20, &bytes, &err));
+    }
+    ret.source = malloc(bytes.size + strlen(entrant) + 16);
+    if (!ret.source)
+        exit(2);
+    ret.size = (size_t)sprintf(ret.source, "// by %s\n", entrant);
+    memcpy(ret.source + ret.size, bytes.data, bytes.size + 1);
+    ret.size += bytes.size;
+    snprintf(ret.language, sizeof ret.language, "%s", ae_text_ends(file, ".cu") ? "cuda" : "c");
+    require(ae_sha256(ret.source, ret.size, ret.sha256, &err));
+    ae_bytes_release(&bytes);
+    return ret;
+}
+
+static void add_trials(struct ae_measurement *m, double ms, double reference_ms)
+{
+    for (int i = 0; i < 14; i++) {
+        const int kind = i < 2 ? AE_TRIAL_ADVERSARIAL : i % 4 == 2 ? AE_TRIAL_FRESH : AE_TRIAL_TIMED;
+        const double noise = exp(0.015 * ae_rng_normal(&rng)) * (kind == AE_TRIAL_FRESH ? 1.4 : 1);
+        const struct ae_trial t = {.kind = (enum ae_trial_kind)kind,
+                                   .group = i / 4,
+                                   .family = kind == AE_TRIAL_ADVERSARIAL ? i + 1 : 0,
+                                   .instance = i,
+                                   .call_ns = (int64_t)(ms * 1e6 * noise),
+                                   .return_ns = (int64_t)(ms * 0.99e6 * noise),
+                                   .reference_ns = (int64_t)(reference_ms * 1e6),
+                                   .cpu_ns = (int64_t)(ms * 0.2e6),
+                                   .sm_mhz = m->target == AE_CUDA ? 1980 : 0,
+                                   .temperature_c = m->target == AE_CUDA ? 48 : 0,
+                                   .disturbed = i == 9,
+                                   .max_share = 0.03 * noise};
+        require(ae_measurement_add(m, &t));
+    }
+}
+
+/* An entrant is as good as `skill` on the whole, and better or worse at single tasks. */
+static void add_measurement(int64_t run, const struct ae_task *task, int task_number, enum ae_size size,
+                            const char *entrant, const char *file, double skill, double pass_rate, double machine)
+{
+    static const enum ae_verdict failures[] = {AE_WRONG_ANSWER, AE_COMPILE_ERROR, AE_CRASH,
+                                               AE_TIMEOUT,      AE_VIOLATION,     AE_OUT_OF_MEMORY};
+    const bool hostile = strcmp(entrant, HOSTILE) == 0;
+    struct ae_submission submission = submission_of(task, file, entrant);
+    struct ae_measurement m = {.task = task,
+                               .size = size,
+                               .target = ae_text_ends(file, ".cu") ? AE_CUDA : AE_CPU,
+                               .started_ns = INT64_C(1790000000000000000),
+                               .wall_ns = INT64_C(9000000000),
+                               .compile_ns = INT64_C(3000000000),
+                               .cores = 16};
+    if (hostile && submission.size > sizeof HOSTILE)
+        memcpy(submission.source, HOSTILE, sizeof HOSTILE - 1);
+    require(ae_sha256(submission.source, submission.size, submission.sha256, &err));
+    snprintf(m.entrant, sizeof m.entrant, "%s", entrant);
+    memcpy(m.submission, submission.sha256, sizeof m.submission);
+    snprintf(m.source_path, sizeof m.source_path, "%.200s/%s%s", entrant, task->id, strrchr(file, '.'));
+    const double reference_ms = (size == AE_SMALL ? 40 : size == AE_MEDIUM ? 500 : 6000) * (1 + task_number % 5);
+    if (ae_rng_chance(&rng, pass_rate) && !hostile) {
+        const double size_gain = 1 + 0.8 * (double)size;
+        const double s = skill * size_gain * exp(0.9 * ae_rng_normal(&rng)) * machine;
+        add_trials(&m, reference_ms / s, reference_ms);
+    } else {
+        m.verdict = failures[ae_rng_below(&rng, 6)];
+        m.violation = m.verdict == AE_VIOLATION ? AE_STATE_CARRIED : AE_NO_VIOLATION;
+        snprintf(m.detail, sizeof m.detail, "%s",
+                 hostile ? HOSTILE : "3 of 16 instances: 17 of 4096 elements wrong");
+        m.log = strdup(hostile ? HOSTILE "\n\x1b[31mred\x1b[0m\r\n\xff\xfe"
+                               : "nvcc: warning: variable \"i\" was set but never used\n");
+    }
+    require(ae_store_submission_put(store, &submission, &err));
+    require(ae_store_measurement_put(store, run, &m, "", NULL, &err));
+    ae_measurement_release(&m);
+    ae_submission_release(&submission);
+}
+
+static void fill(int entrants, int machines, int tasks, bool hostile)
+{
+    for (int machine = 0; machine < machines; machine++) {
+        char json[256];
+        struct ae_environment environment = {.json = json};
+        snprintf(json, sizeof json, "{\"device\": \"GPU %d\", \"cpu\": \"CPU %d\", \"cores\": 16}", machine,
+                 machine);
+        snprintf(environment.name, sizeof environment.name, "GPU %d, CPU %d x16", machine, machine);
+        require(ae_sha256(json, strlen(json), environment.id, &err));
+        require(ae_store_environment_put(store, &environment, &err));
+        for (int e = -3; e < entrants + hostile; e++) {
+            static const char *const built_in[] = {"parallel", "naive", "tuned"};
+            static const char *const files[] = {"parallel.c", "naive.cu", "tuned.cu"};
+            static const double skills[] = {8, 3, 60};
+            char name[128];
+            if (e < 0)
+                snprintf(name, sizeof name, "%s", built_in[e + 3]);
+            else
+                snprintf(name, sizeof name, "model-%c L%d", 'a' + e / 3, 1 + e % 3);
+            if (e == entrants)
+                snprintf(name, sizeof name, "%s", HOSTILE);
+            int64_t run;
+            const struct ae_run begun = {.environment = environment.id,
+                                         .bank = "bank",
+                                         .started_ns = 1790000000000000000 + e,
+                                         .command = "acceleval eval",
+                                         .version = "0.1.0"};
+            require(ae_store_run_begin(store, &begun, &run, &err));
+            for (int t = 0; t < tasks; t++)
+                for (int size = 0; size < AE_SIZE_COUNT; size++)
+                    add_measurement(run, ae_tasks[t % ae_task_count], t, (enum ae_size)size, name,
+                                    e < 0 ? files[e + 3] : "naive.cu", e < 0 ? skills[e + 3] : 4 + 3 * e,
+                                    e < 0 ? 1 : 0.45 + 0.05 * (e % 10), 1 + 0.7 * machine);
+            require(ae_store_run_end(store, run, 1790000000000000000 + 1000, &err));
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int64_t entrants = 7, machines = 1, tasks = ae_task_count;
+    bool hostile = false, fine = argc > 1;
+    for (int i = 2; i < argc && fine; i++) {
+        if (strcmp(argv[i], "--hostile") == 0)
+            hostile = true;
+        else
+            fine = i + 1 < argc &&
+                   ae_text_to_i64(argv[i + 1], 1, 1000,
+                                  strcmp(argv[i], "--entrants") == 0   ? &entrants
+                                  : strcmp(argv[i], "--machines") == 0 ? &machines
+                                                                       : &tasks) &&
+                   i++;
+    }
+    if (!fine || tasks > ae_task_count) {
+        fprintf(stderr, "usage: make_store FILE [--entrants N] [--machines N] [--tasks N] [--hostile]\n");
+        return 2;
+    }
+    ae_rng_seed(&rng, 7, 0);
+    require(ae_store_open(&store, argv[1], AE_STORE_WRITE, &err));
+    fill((int)entrants, (int)machines, (int)tasks, hostile);
+    ae_store_close(store);
+    return 0;
+}
