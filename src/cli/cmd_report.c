@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const formats[] = {"term", "md", "csv", "json", "html", NULL};
+static const char *const formats[] = {"term", "md", "csv", "json", "latex", "html", "xlsx", NULL};
 static const char *const picks[] = {"first", "best", NULL};
 
 struct values {
@@ -60,6 +60,8 @@ const struct ae_option ae_compare_options[] = {
 static int print(const struct values *values, struct ae_store *store, const struct ae_report_options *report_options,
                  const struct ae_report *report, const char *kind, const char *options_json, struct ae_error *err)
 {
+    if (!values->out && !values->json && values->format == AE_FORMAT_XLSX && ae_terminal_is(stdout))
+        return ae_error_set(err, AE_E_USAGE, "a workbook is nothing for a terminal; name a file with --out");
     FILE *out = values->out ? fopen(values->out, "we") : stdout;
     if (!out)
         return ae_error_errno(err, AE_E_IO, errno, "cannot write %s", values->out);
@@ -97,7 +99,7 @@ int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
         .entrants = values.entrants.count ? entrants : NULL,
         .baseline = values.baseline,
         .pick = (enum ae_pick)values.pick,
-        .sections = values.format == AE_FORMAT_HTML && !values.json ? AE_REPORT_ALL :
+        .sections = values.format >= AE_FORMAT_HTML && !values.json ? AE_REPORT_ALL :
                     AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_NOT_RUN |
                     (values.detail ? AE_REPORT_DETAIL : 0) | (values.domains ? AE_REPORT_DOMAINS : 0),
     };

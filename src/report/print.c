@@ -5,7 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const format_names[AE_FORMAT_COUNT] = {"term", "md", "csv", "json", "html"};
+static const char *const format_names[AE_FORMAT_COUNT] = {"term",  "md",   "csv", "json",
+                                                            "latex", "html", "xlsx"};
 
 const char *ae_format_name(enum ae_format format)
 {
@@ -116,6 +117,13 @@ int ae_report_print(const struct ae_report *report, const struct ae_report_heade
         break;
     case AE_FORMAT_JSON:
         r = ae_print_json(report, header, out);
+        break;
+    case AE_FORMAT_LATEX:
+        ae_print_latex(report, header, out);
+        break;
+    case AE_FORMAT_XLSX:
+        if ((r = ae_print_xlsx(report, header, out, err)) != AE_OK)
+            return r;
         break;
     case AE_FORMAT_HTML:
         return ae_report_print_html(NULL, report, NULL, header, out, err);

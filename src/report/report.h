@@ -14,11 +14,13 @@ enum ae_format {
     AE_FORMAT_MD,
     AE_FORMAT_CSV,
     AE_FORMAT_JSON,
+    AE_FORMAT_LATEX,
     AE_FORMAT_HTML,
+    AE_FORMAT_XLSX,
     AE_FORMAT_COUNT
 };
 
-const char *ae_format_name(enum ae_format format); /* "term", "md", "csv", "json", "html" */
+const char *ae_format_name(enum ae_format format); /* "term", "md", "csv", "json", "latex", ... */
 enum ae_format ae_format_find(const char *name);   /* AE_FORMAT_COUNT where name is none */
 
 /* Which of an entrant's samples of a task stands for it. */

@@ -556,6 +556,15 @@ static void formats(void **state)
            "| =1+1 | - | - | 0/0 | - | - | crash |\n"
            "|  |  |  |  |  |  |  |\n"
            "\nA note.\n\n- time \xe2\x80\x93 wall\n\nMade by AccelEval 0.1.0, 1970-01-01T00:00:00Z.\n");
+    expect(&report, AE_FORMAT_LATEX,
+           "% For \\input; the preamble needs \\usepackage[T1]{fontenc}, {textcomp}, {booktabs} and {longtable}.\n"
+           "% Made by AccelEval 0.1.0, 1970-01-01T00:00:00Z.\nIn short.\\par\n\n"
+           "\\begin{longtable}{@{}lrrrrrr@{}}\n\\caption{A title}\\\\\n\\toprule\n"
+           "who & time (ms) & share & of & span & n & out \\\\\n\\midrule\n\\endhead\n"
+           "a,\\textquotedbl{}b\\textquotedbl{} & 2.00 {[}1.50, 2.50{]} & 25.0\\% & 1/4 & \\{1.00, 3.00\\} & 12 & 123x \\\\\n"
+           "=1+1 & {-} & {-} & 0/0 & {-} & {-} & crash \\\\\n"
+           " &  &  &  &  &  &  \\\\\n"
+           "\\bottomrule\n\\end{longtable}\nA note.\\par\n{\\footnotesize time: wall.\\par}\n");
     char *text = print(&report, AE_FORMAT_JSON, false, 0);
     json_error_t problem;
     json_t *json = json_loads(text, 0, &problem);
