@@ -52,6 +52,7 @@ AE_SUBCOMMAND(eval);
 AE_SUBCOMMAND(report);
 AE_SUBCOMMAND(compare);
 AE_SUBCOMMAND(repro);
+AE_SUBCOMMAND(export);
 AE_SUBCOMMAND(import);
 AE_SUBCOMMAND(bank);
 AE_SUBCOMMAND(cache);
@@ -68,6 +69,7 @@ extern const struct ae_option ae_list_options[], ae_show_options[], ae_check_opt
     ae_repro_options[], ae_import_options[], ae_bank_options[], ae_cache_options[], ae_generate_options[],
     ae_run_options[], ae_refine_options[], ae_transfer_options[], ae_answers_options[];
     ae_repro_options[], ae_import_options[], ae_bank_options[], ae_cache_options[], ae_new_task_options[];
+    ae_repro_options[], ae_export_options[], ae_import_options[], ae_bank_options[], ae_cache_options[];
 extern const struct ae_command ae_commands[];
 
 #endif

@@ -1,9 +1,11 @@
-/* acceleval import: an entrant on published instances, compared under the published tolerance. */
+/* acceleval import: archives of runs into the store; or an entrant on published instances, compared under the
+ * published tolerance. */
 #include "cli/submission.h"
 
 #include "base/clock.h"
 #include "judge/judge.h"
 #include "run/trial.h"
+#include "store/archive.h"
 #include "task/published.h"
 
 #include <dirent.h>
@@ -112,6 +114,21 @@ static int import_one(struct ae_context *context, const struct ae_submission_ite
     return rc == AE_OK ? wrong == 0 : rc;
 }
 
+static int import_archives(const struct ae_list *paths, struct ae_error *err)
+{
+    struct ae_store *store = NULL;
+    int rc = ae_store_open(&store, NULL, AE_STORE_WRITE, err);
+    for (size_t i = 0; rc == AE_OK && i < paths->count; i++) {
+        struct ae_archive_counts counts;
+        rc = ae_archive_read(store, paths->items[i], &counts, err);
+        if (rc == AE_OK)
+            printf("%s: %zu measurements of %zu new runs, %zu that were there already\n", paths->items[i],
+                   counts.measurements, counts.runs, counts.known);
+    }
+    ae_store_close(store);
+    return rc;
+}
+
 int ae_cmd_import(const struct ae_command *self, int argc, char **argv)
 {
     struct values values = {0};
@@ -125,8 +142,14 @@ int ae_cmd_import(const struct ae_command *self, int argc, char **argv)
     if (done >= 0)
         return done;
     int rc = AE_OK;
+    if (folders.count > 0 && ae_archive_is(folders.items[0])) {
+        rc = import_archives(&folders, &err);
+        ae_options_release(ae_import_options, &values);
+        ae_list_release(&folders);
+        return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);
+    }
     if (folders.count == 0 || values.tasks.count != 1)
-        rc = ae_error_set(&err, AE_E_USAGE, "import takes a folder with input.bin, and --task");
+        rc = ae_error_set(&err, AE_E_USAGE, "import takes archives made by export, or a folder with input.bin and --task");
     if (rc == AE_OK)
         rc = ae_cli_context(&context, &progress, &err);
     if (rc == AE_OK && values.device)

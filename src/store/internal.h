@@ -35,4 +35,12 @@ void ae_column_copy(sqlite3_stmt *statement, int column, char *field, size_t siz
 int ae_column_int(sqlite3_stmt *statement, int column);
 void ae_bind_text(sqlite3_stmt *statement, int parameter, const char *text); /* NULL binds NULL; static lifetime */
 
+/* Inside of a transaction of the caller's, for a task that this program need not know. A measurement that the run has
+ * already sets *ret_known and is no error; AE_E_USAGE: there is no such run or submission. */
+int ae_store_measurement_insert(struct ae_store *store, int64_t run, const struct ae_measurement *measurement,
+                                const char *task, int task_version, const char *options_key, int *ret_known,
+                                struct ae_error *err);
+/* The number of the run that began at that moment in that environment with that command; 0: there is none. */
+int ae_store_run_find(struct ae_store *store, const struct ae_run *run, int64_t *ret_id, struct ae_error *err);
+
 #endif

@@ -38,8 +38,9 @@ static int put_trials(struct ae_store *store, int64_t id, const struct ae_measur
     return r;
 }
 
-static int put_measurement(struct ae_store *store, int64_t run, const struct ae_measurement *m,
-                           const char *options_key, int64_t *ret_id, struct ae_error *err)
+static int put_measurement(struct ae_store *store, int64_t run, const struct ae_measurement *m, const char *task,
+                           int task_version, const char *options_key, int64_t *ret_id, int *ret_known,
+                           struct ae_error *err)
 {
     ae_autostatement sqlite3_stmt *statement = NULL;
     const int r = ae_store_prepare(
@@ -61,8 +62,8 @@ static int put_measurement(struct ae_store *store, int64_t run, const struct ae_
     ae_bind_text(statement, 2, m->submission);
     ae_bind_text(statement, 3, m->entrant);
     (void)sqlite3_bind_int(statement, 4, m->sample);
-    ae_bind_text(statement, 5, m->task->id);
-    (void)sqlite3_bind_int(statement, 6, m->task->version);
+    ae_bind_text(statement, 5, task);
+    (void)sqlite3_bind_int(statement, 6, task_version);
     ae_bind_text(statement, 7, ae_size_name(m->size));
     ae_bind_text(statement, 8, ae_target_name(m->target));
     ae_bind_text(statement, 9, options_key ? options_key : "");
@@ -72,11 +73,12 @@ static int put_measurement(struct ae_store *store, int64_t run, const struct ae_
         (void)sqlite3_bind_int64(statement, 15 + k, numbers[k]);
     ae_bind_text(statement, 22, m->device_uuid);
     const int rc = sqlite3_step(statement);
+    *ret_known = rc == SQLITE_CONSTRAINT_UNIQUE;
     if (rc == SQLITE_CONSTRAINT_UNIQUE)
         return ae_error_set(
             err, AE_E_USAGE,
             "this run has a measurement of %s, sample %d, on %s at %s already; measure it in a new run", m->entrant,
-            m->sample, m->task->id, ae_size_name(m->size));
+            m->sample, task, ae_size_name(m->size));
     if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
         return ae_error_set(err, AE_E_USAGE,
                             "cannot keep a measurement: %s knows no run %lld or no submission %.64s", store->path,
@@ -91,12 +93,13 @@ int ae_store_measurement_put(struct ae_store *store, int64_t run, const struct a
                              const char *options_key, int64_t *ret_id, struct ae_error *err)
 {
     int64_t id = 0;
-    int r;
+    int r, known;
     if (!measurement->task)
         return ae_error_set(err, AE_E_USAGE, "a measurement needs a task");
     if ((r = ae_store_begin(store, putting, err)) != AE_OK)
         return r;
-    if ((r = put_measurement(store, run, measurement, options_key, &id, err)) != AE_OK ||
+    if ((r = put_measurement(store, run, measurement, measurement->task->id, measurement->task->version, options_key,
+                             &id, &known, err)) != AE_OK ||
         (r = put_trials(store, id, measurement, err)) != AE_OK) {
         ae_store_rollback(store);
         return r;
@@ -104,6 +107,17 @@ int ae_store_measurement_put(struct ae_store *store, int64_t run, const struct a
     if ((r = ae_store_commit(store, putting, err)) == AE_OK && ret_id)
         *ret_id = id;
     return r;
+}
+
+int ae_store_measurement_insert(struct ae_store *store, int64_t run, const struct ae_measurement *measurement,
+                                const char *task, int task_version, const char *options_key, int *ret_known,
+                                struct ae_error *err)
+{
+    int64_t id = 0;
+    const int r = put_measurement(store, run, measurement, task, task_version, options_key, &id, ret_known, err);
+    if (*ret_known)
+        return AE_OK;
+    return r == AE_OK ? put_trials(store, id, measurement, err) : r;
 }
 
 int ae_store_measurement_exists(struct ae_store *store, const struct ae_measurement_key *key, bool *ret,

@@ -1,0 +1,63 @@
+/* acceleval export: runs as one archive, for another store. */
+#include "cli/cli.h"
+
+#include "base/text.h"
+#include "store/archive.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct values {
+    struct ae_list runs;
+    const char *out;
+};
+
+const struct ae_option ae_export_options[] = {
+    {.name = "run", .kind = AE_OPTION_LIST, .argument = "N,...", .help = "only these runs",
+     .offset = offsetof(struct values, runs)},
+    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead",
+     .offset = offsetof(struct values, out)},
+    {0},
+};
+
+static int write_archive(const struct values *values, const int64_t *runs, struct ae_error *err)
+{
+    struct ae_store *store = NULL;
+    struct ae_archive_counts counts;
+    if (!values->out && ae_terminal_is(stdout))
+        return ae_error_set(err, AE_E_USAGE, "an archive is nothing for a terminal; name a file with --out");
+    int rc = ae_store_open(&store, NULL, AE_STORE_READ, err);
+    FILE *out = rc != AE_OK ? NULL : values->out ? fopen(values->out, "we") : stdout;
+    if (rc == AE_OK && !out)
+        rc = ae_error_errno(err, AE_E_IO, errno, "cannot write %s", values->out);
+    if (rc == AE_OK)
+        rc = ae_archive_write(store, runs, values->runs.count, AE_VERSION, out, &counts, err);
+    if (values->out && out && fclose(out) != 0 && rc == AE_OK)
+        rc = ae_error_errno(err, AE_E_IO, errno, "cannot write %s", values->out);
+    if (rc == AE_OK && values->out)
+        printf("%s: %zu measurements of %zu runs, %zu sources, %zu environments\n", values->out, counts.measurements,
+               counts.runs, counts.submissions, counts.environments);
+    ae_store_close(store);
+    return rc;
+}
+
+int ae_cmd_export(const struct ae_command *self, int argc, char **argv)
+{
+    struct values values = {0};
+    struct ae_error err = {0};
+    const int done = ae_cli_parse(self, argc, argv, &values, NULL);
+    if (done >= 0)
+        return done;
+    int rc = AE_OK;
+    ae_autofree int64_t *runs = calloc(values.runs.count + 1, sizeof *runs);
+    if (!runs)
+        rc = ae_error_set(&err, AE_E_NOMEM, "no memory for a list of runs");
+    for (size_t i = 0; rc == AE_OK && i < values.runs.count; i++)
+        if (!ae_text_to_i64(values.runs.items[i], 1, INT64_MAX, &runs[i]))
+            rc = ae_error_set(&err, AE_E_USAGE, "--run: '%.40s' is no number of a run", values.runs.items[i]);
+    if (rc == AE_OK)
+        rc = write_archive(&values, runs, &err);
+    ae_options_release(ae_export_options, &values);
+    return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);
+}

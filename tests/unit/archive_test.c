@@ -1,0 +1,337 @@
+/* Archives of runs: what goes out comes back, twice does no harm, and damaged or forged ones leave the store alone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "store/archive.h"
+#include "store/archive_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char folder[128], path[192];
+static struct ae_store *from, *to;
+static struct ae_error err;
+static int64_t first_run;
+
+static const struct ae_task unknown = {.id = "task_of_tomorrow", .version = 7};
+static const char binary[] = "/* \xff\xfe NUL:\0 */ int x;";
+static const char plain[] = "int main(void) { return \"\xe5\x90\x8d\"[0] & 1; } // <>&\n";
+
+static struct ae_store *open_store(const char *name)
+{
+    char file[256];
+    struct ae_store *ret = NULL;
+    snprintf(file, sizeof file, "%s/%s", folder, name);
+    if (ae_store_open(&ret, file, AE_STORE_WRITE, &err) != AE_OK)
+        fail_msg("%s", err.text);
+    return ret;
+}
+
+static void require(int code)
+{
+    if (code != AE_OK)
+        fail_msg("%s", err.text);
+}
+
+static void put_measurement(int64_t run, const char *entrant, const char *source, size_t size)
+{
+    char copy[256];
+    memcpy(copy, source, size);
+    struct ae_submission submission = {.language = "c", .source = copy, .size = size, .first_seen_ns = 5};
+    require(ae_sha256(source, size, submission.sha256, &err));
+    require(ae_store_submission_put(from, &submission, &err));
+    struct ae_measurement m = {.task = &unknown,
+                               .size = AE_LARGE,
+                               .target = AE_CUDA,
+                               .sample = 2,
+                               .verdict = AE_VIOLATION,
+                               .violation = AE_LATE_WRITE,
+                               .cores = 3,
+                               .notes = AE_NOTE_LEAKS,
+                               .sandbox = UINT64_MAX,
+                               .seeded = 1,
+                               .compile_ns = 11,
+                               .started_ns = 12,
+                               .wall_ns = 13,
+                               .log = strdup("a\nb\t\"c\"")};
+    snprintf(m.entrant, sizeof m.entrant, "%s", entrant);
+    snprintf(m.detail, sizeof m.detail, "</script>\\ \x1b[31m \xff");
+    snprintf(m.source_path, sizeof m.source_path, "there/x.c");
+    snprintf(m.device_uuid, sizeof m.device_uuid, "GPU-1");
+    memcpy(m.submission, submission.sha256, sizeof m.submission);
+    const struct ae_trial trials[] = {{.kind = AE_TRIAL_FRESH,
+                                       .call_ns = 123456789012345,
+                                       .return_ns = 5,
+                                       .reference_ns = 6,
+                                       .cpu_ns = -1,
+                                       .max_share = NAN},
+                                      {.kind = AE_TRIAL_TIMED,
+                                       .group = 1,
+                                       .family = 2,
+                                       .instance = 3,
+                                       .verdict = AE_VIOLATION,
+                                       .violation = AE_LATE_WRITE,
+                                       .sm_mhz = 1980,
+                                       .temperature_c = 48,
+                                       .disturbed = 1,
+                                       .max_share = 0.1}};
+    for (size_t i = 0; i < 2; i++)
+        require(ae_measurement_add(&m, &trials[i]));
+    require(ae_store_measurement_put(from, run, &m, "key", NULL, &err));
+    ae_measurement_release(&m);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/ae-archive-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/archive", folder);
+    from = open_store("from.db");
+    to = open_store("to.db");
+    char json[] = "{\"cpu\": \"x\"}";
+    struct ae_environment environment = {.json = json, .name = "machine"};
+    require(ae_sha256(json, strlen(json), environment.id, &err));
+    require(ae_store_environment_put(from, &environment, &err));
+    for (int64_t i = 0; i < 2; i++) {
+        int64_t run;
+        const struct ae_run begun = {.started_ns = 1000 + i,
+                                     .command = "eval \"x\"",
+                                     .options = "{}",
+                                     .version = "0.1.0",
+                                     .environment = environment.id,
+                                     .bank = "b"};
+        require(ae_store_run_begin(from, &begun, &run, &err));
+        put_measurement(run, "alice", binary, sizeof binary - 1);
+        put_measurement(run, "bob", plain, sizeof plain - 1);
+        require(ae_store_run_end(from, run, 2000 + i, &err));
+        if (i == 0)
+            first_run = run;
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    ae_store_close(from);
+    ae_store_close(to);
+    return ae_folder_remove(folder, NULL);
+}
+
+static void write_archive(struct ae_store *store, const int64_t *runs, size_t count, struct ae_archive_counts *ret)
+{
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    if (ae_archive_write(store, runs, count, "0.1.0", out, ret, &err) != AE_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(fclose(out), 0);
+}
+
+static char *slurp(size_t *ret_size)
+{
+    struct ae_bytes bytes;
+    require(ae_file_read(path, 1 << 20, &bytes, &err));
+    *ret_size = bytes.size;
+    return (char *)bytes.data;
+}
+
+static int count_one(void *data, const struct ae_stored *stored)
+{
+    (void)stored;
+    ++*(int *)data;
+    return 0;
+}
+
+static int measurements_in(struct ae_store *store)
+{
+    int count = 0;
+    const struct ae_measurement_filter all = {0};
+    require(ae_store_measurements(store, &all, count_one, &count, &err));
+    return count;
+}
+
+static void there_and_back(void **state)
+{
+    (void)state;
+    struct ae_archive_counts counts;
+    size_t size, again;
+    write_archive(from, NULL, 0, &counts);
+    assert_int_equal(counts.runs, 2);
+    assert_int_equal(counts.measurements, 4);
+    assert_int_equal(counts.submissions, 2);
+    assert_int_equal(counts.environments, 1);
+    assert_true(ae_archive_is(path));
+    char *first = slurp(&size);
+    require(ae_archive_read(to, path, &counts, &err));
+    assert_int_equal(counts.runs, 2);
+    assert_int_equal(counts.measurements, 4);
+    assert_int_equal(counts.known, 0);
+    /* all of it: the other store writes the same bytes */
+    write_archive(to, NULL, 0, NULL);
+    char *second = slurp(&again);
+    assert_int_equal(size, again);
+    assert_memory_equal(first, second, size);
+    free(second);
+    /* twice does no harm */
+    require(ae_archive_read(to, path, &counts, &err));
+    assert_int_equal(counts.runs, 0);
+    assert_int_equal(counts.measurements, 0);
+    assert_int_equal(counts.known, 4);
+    assert_int_equal(measurements_in(to), 4);
+    free(first);
+}
+
+static void some_runs(void **state)
+{
+    (void)state;
+    struct ae_archive_counts counts;
+    write_archive(from, &first_run, 1, &counts);
+    assert_int_equal(counts.runs, 1);
+    require(ae_archive_read(to, path, &counts, &err));
+    assert_int_equal(measurements_in(to), 2);
+    write_archive(from, NULL, 0, NULL); /* the rest is added */
+    require(ae_archive_read(to, path, &counts, &err));
+    assert_int_equal(counts.runs, 1);
+    assert_int_equal(counts.known, 2);
+    assert_int_equal(measurements_in(to), 4);
+    const int64_t none = 99;
+    FILE *out = fopen(path, "w");
+    assert_int_equal(ae_archive_write(from, &none, 1, "0.1.0", out, NULL, &err), AE_E_NOTFOUND);
+    fclose(out);
+}
+
+static void write_bytes(const char *data, size_t size)
+{
+    FILE *out = fopen(path, "w");
+    assert_int_equal(fwrite(data, 1, size, out), size);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* Cut anywhere, a line lost, a byte changed: refused, and the store is as it was. */
+static void damaged(void **state)
+{
+    (void)state;
+    size_t size;
+    write_archive(from, NULL, 0, NULL);
+    char *text = slurp(&size);
+    for (size_t cut = 0; cut < size; cut += 37) {
+        write_bytes(text, cut);
+        assert_int_equal(ae_archive_read(to, path, NULL, &err), AE_E_INPUT);
+    }
+    for (char *line = text, *end; *line; line = end + 1) {
+        end = strchr(line, '\n');
+        char *without = strdup(text);
+        memmove(without + (line - text), end + 1, size - (size_t)(end + 1 - text) + 1);
+        write_bytes(without, strlen(without));
+        assert_int_equal(ae_archive_read(to, path, NULL, &err), AE_E_INPUT);
+        free(without);
+    }
+    for (size_t at = 0; at < size; at += 11) {
+        text[at] ^= 1;
+        write_bytes(text, size);
+        assert_true(ae_archive_read(to, path, NULL, &err) < 0);
+        text[at] ^= 1;
+    }
+    assert_int_equal(measurements_in(to), 0);
+    write_bytes(text, size); /* and whole it is fine */
+    require(ae_archive_read(to, path, NULL, &err));
+    free(text);
+}
+
+/* Lines with a right chain, by someone who means harm. */
+static int read_lines(const char *const *lines)
+{
+    char chain[AE_SHA256_HEX] = "";
+    size_t count = 0;
+    FILE *out = fopen(path, "w");
+    for (; lines[count]; count++) {
+        require(ae_archive_chain(chain, lines[count], strlen(lines[count]), &err));
+        fprintf(out, "%s\n", lines[count]);
+    }
+    fprintf(out, "{\"end\":{\"lines\":%zu,\"chain\":\"%s\"}}\n", count, chain);
+    fclose(out);
+    return ae_archive_read(to, path, NULL, &err);
+}
+
+#define HEAD       "{\"schema\":\"acceleval.archive/1\",\"tool_version\":\"0.1.0\"}"
+#define EMPTY_HASH "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+static void forged(void **state)
+{
+    (void)state;
+    require(read_lines((const char *const[]){HEAD, NULL})); /* the helper makes what is accepted */
+    static const struct {
+        const char *line, *complaint;
+    } cases[] = {
+        {"{\"environment\":{\"id\":\"" EMPTY_HASH "\",\"name\":\"n\",\"json\":\"{}\"}}",
+         "not what its digest says"},
+        {"{\"submission\":{\"sha256\":\"" EMPTY_HASH "\",\"language\":\"c\",\"first_seen_ns\":1,\"source\":\"x\"}}",
+         "not what its digest says"},
+        {"{\"submission\":{\"sha256\":\"" EMPTY_HASH
+         "\",\"language\":\"c\",\"first_seen_ns\":1,\"source_base64\":\"@@@@\"}}",
+         "no source"},
+        {"{\"run\":{\"number\":1,\"started_ns\":1,\"finished_ns\":1,\"command\":\"\",\"options\":\"\",\"version\":"
+         "\"\","
+         "\"environment\":\"x\",\"bank\":\"\",\"seeded\":false}}",
+         "impossible"},
+        {"{\"run\":{\"number\":1,\"started_ns\":1,\"finished_ns\":1,\"command\":\"\",\"options\":\"\",\"version\":"
+         "\"\","
+         "\"environment\":\"" EMPTY_HASH "\",\"bank\":\"\",\"seeded\":false}}",
+         "before its environment"},
+        {"{\"measurement\":{}}", "lacks something"},
+        {"{\"something\":1}", "no line of an archive"},
+        {"[]", "no line of an archive"},
+        {HEAD, "no line of an archive"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(read_lines((const char *const[]){HEAD, cases[i].line, NULL}) < 0);
+        if (!strstr(err.text, cases[i].complaint))
+            fail_msg("case %zu: %s", i, err.text);
+    }
+    assert_int_equal(read_lines((const char *const[]){"{\"schema\":\"acceleval.archive/2\"}", NULL}), AE_E_INPUT);
+    assert_non_null(strstr(err.text, "another version"));
+    assert_int_equal(measurements_in(to), 0);
+}
+
+static void base64(void **state)
+{
+    (void)state;
+    char data[64];
+    for (size_t size = 0; size < sizeof data; size++) {
+        size_t back;
+        for (size_t i = 0; i < size; i++)
+            data[i] = (char)(i * 37 + size);
+        char *text = ae_base64_encode(data, size), *again = ae_base64_decode(text, &back);
+        assert_int_equal(back, size);
+        assert_memory_equal(again, data, size);
+        free(text);
+        free(again);
+    }
+    char *text = ae_base64_encode("foobar", 5);
+    assert_string_equal(text, "Zm9vYmE="); /* RFC 4648, section 10 */
+    free(text);
+    size_t size;
+    assert_null(ae_base64_decode("Zm9", &size));
+    assert_null(ae_base64_decode("Z=9v", &size));
+    assert_null(ae_base64_decode("Zm9\xff", &size));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(there_and_back), TEST(some_runs), TEST(damaged), TEST(forged),
+                                       cmocka_unit_test(base64)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
