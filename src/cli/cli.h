@@ -64,12 +64,26 @@ AE_SUBCOMMAND(refine);
 AE_SUBCOMMAND(transfer);
 AE_SUBCOMMAND(answers);
 
-extern const struct ae_option ae_list_options[], ae_show_options[], ae_check_options[], ae_prompt_options[],
-    ae_doctor_options[], ae_prepare_options[], ae_eval_options[], ae_report_options_table[], ae_compare_options[],
-    ae_repro_options[], ae_import_options[], ae_bank_options[], ae_cache_options[], ae_generate_options[],
-    ae_run_options[], ae_refine_options[], ae_transfer_options[], ae_answers_options[];
-    ae_repro_options[], ae_import_options[], ae_bank_options[], ae_cache_options[], ae_new_task_options[];
-    ae_repro_options[], ae_export_options[], ae_import_options[], ae_bank_options[], ae_cache_options[];
+extern const struct ae_option ae_answers_options[];
+extern const struct ae_option ae_bank_options[];
+extern const struct ae_option ae_cache_options[];
+extern const struct ae_option ae_check_options[];
+extern const struct ae_option ae_compare_options[];
+extern const struct ae_option ae_doctor_options[];
+extern const struct ae_option ae_eval_options[];
+extern const struct ae_option ae_export_options[];
+extern const struct ae_option ae_generate_options[];
+extern const struct ae_option ae_import_options[];
+extern const struct ae_option ae_list_options[];
+extern const struct ae_option ae_new_task_options[];
+extern const struct ae_option ae_prepare_options[];
+extern const struct ae_option ae_prompt_options[];
+extern const struct ae_option ae_refine_options[];
+extern const struct ae_option ae_repro_options[];
+extern const struct ae_option ae_run_options[];
+extern const struct ae_option ae_show_options[];
+extern const struct ae_option ae_transfer_options[];
+extern const struct ae_option ae_report_options_table[];
 extern const struct ae_command ae_commands[];
 
 #endif

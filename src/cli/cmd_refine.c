@@ -187,7 +187,7 @@ static int judge_version(struct refinement *r, const struct chain *chain, const 
         return rc;
     const struct ae_submission_info info = {item.task, item.target, item.entrant, item.sample, item.path, &item.build};
     struct ae_evaluate_options options = {
-        .practice = true, .device = (int)r->values.gpu, .timeout_ns = r->values.timeout_s * AE_SEC};
+        .practice = true, .timeout_ns = r->values.timeout_s * AE_SEC};
     ae_context_say(&r->session.context, "judging %s.%d", chain->task->id, chain->sample);
     ae_evaluate(&r->session.context, &info, r->size, &options, &m, &mismatch);
     take_verdict(&m, &mismatch, ret);
