@@ -37,7 +37,36 @@ enum ae_order {
     AE_ORDER_MAP,    /* map the arguments of the next call at their addresses, populated */
     AE_ORDER_ARM,    /* the call comes within a millisecond: clocks up, wait without sleeping */
     AE_ORDER_CALL,
+    AE_ORDER_PROVE,  /* try what orders->proof names; never after a LOAD */
     AE_ORDER_EXIT,
+};
+
+/* Forbidden acts that a worker without an object tries on itself, to prove that the sandbox denies them. It answers
+ * with the errno of the refusal in `code`, 0 where the act succeeded; the last ones end it by SIGSYS. */
+enum ae_proof {
+    AE_PROOF_READ_SYSTEM,   /* a file of the system that its view leaves out */
+    AE_PROOF_READ_SECRET,   /* orders->path */
+    AE_PROOF_WRITE_FILE,    /* make a file in any of the usual places */
+    AE_PROOF_SEE_PARENT,    /* orders->parent in /proc */
+    AE_PROOF_SIGNAL_PARENT,
+    AE_PROOF_SOCKET,        /* of any family */
+    AE_PROOF_FORK,
+    AE_PROOF_DESCRIPTORS,   /* one that was not given to it */
+    AE_PROOF_WRITE_ORDERS,  /* make the orders writable */
+    AE_PROOF_RESIZE,        /* the shared memory */
+    AE_PROOF_PRIVILEGE,     /* become root */
+    AE_PROOF_PROCESSORS,    /* move to other processors */
+    AE_PROOF_TIMER,         /* have a signal come later */
+    AE_PROOF_EXEC,
+    AE_PROOF_PTRACE,        /* from here on: killed */
+    AE_PROOF_WRITE_MEMORY,  /* of another process */
+    AE_PROOF_BPF,
+    AE_PROOF_IO_URING,
+    AE_PROOF_KEYS,
+    AE_PROOF_MOUNT,
+    AE_PROOF_NAMESPACE,
+    AE_PROOF_USERFAULT,
+    AE_PROOF_COUNT,
 };
 
 enum ae_worker_result {
@@ -78,6 +107,10 @@ struct ae_orders {
     int32_t device;              /* ordinal for a cuda target */
     int32_t ledger;              /* count allocations under CUPTI's callbacks: never in a process that is timed */
     int32_t clock_ramp_ms;       /* device kept busy for so long before a call is armed */
+    int32_t filters;             /* enum ae_seccomp_stage to put in force: both but in tests */
+    int32_t proof;               /* enum ae_proof */
+    int32_t parent;              /* process id as the parent sees it */
+    char path[512];              /* for AE_PROOF_READ_SECRET */
     int32_t arg_count;
     struct ae_channel_arg args[AE_ARGS_MAX];
 };
@@ -87,6 +120,7 @@ struct ae_answers {
     alignas(64) _Atomic uint32_t done;
     alignas(64) int32_t result; /* enum ae_worker_result */
     int32_t code;
+    int32_t filters;            /* in force; believed only as long as no object has been loaded */
     int32_t allocation_refused; /* a malloc of the submission got nothing: the crash that follows is its echo */
     struct ae_ledger ledger;    /* after the last call, where orders->ledger */
     uint64_t free_memory;       /* of the device, after LOAD (as it was before) and after UNLOAD */

@@ -1,7 +1,7 @@
 /* acceleval doctor: what is here, what is missing, and the mend. */
 #include "cli/submission.h"
 
-#include "run/answers.h"
+#include "run/proof.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -46,39 +46,36 @@ static void examine_tools(struct examination *e, const struct ae_context *contex
     }
 }
 
-/* A worker is started for real: the layers that it reports are those that every evaluation would have. */
-static void examine_sandbox(struct examination *e, struct ae_context *context)
+/* Workers are started for real and try what is forbidden: what they report is what every evaluation would have. */
+static void examine_sandbox(struct examination *e, struct ae_context *context, enum ae_target target)
 {
-    struct ae_build_result build;
-    struct ae_bytes object = {0};
-    struct ae_runner runner = {0};
+    struct ae_proof_result proof = {0};
     struct ae_error err = {0};
-    char text[512];
-    int rc = ae_reference_build(context, ae_tasks[0], &build, &err);
-    if (rc == AE_OK)
-        rc = ae_file_read(build.object, (size_t)1 << 30, &object, &err);
-    ae_build_result_release(&build);
+    char text[512], line[1024];
     const struct ae_runner_options options = {.worker = context->worker,
-                                              .target = AE_CPU,
+                                              .target = target,
+                                              .device = 0,
+                                              .cuda_lib = context->toolchain->cuda_lib[0] ? context->toolchain->cuda_lib : NULL,
                                               .cores = &context->host.submission_cores,
                                               .memory_bytes = (uint64_t)4 << 30};
-    if (rc == AE_OK)
-        rc = ae_runner_start(&runner, &options, object.data, object.size, 1 << 20, &err);
-    if (rc != AE_OK) {
-        tell(e, BAD, "sandbox", err.text);
-    } else {
-        const uint64_t have = ae_proc_layers(runner.proc), missing = ae_runner_wanted_layers() & ~have;
-        tell(e, GOOD, "sandbox", ae_proc_layers_text(have, text, sizeof text));
-        if (missing) {
-            char line[1024];
-            snprintf(line, sizeof line, "missing: %s. Namespaces need unprivileged user namespaces (sysctl "
-                     "kernel.unprivileged_userns_clone=1; in a container a profile that permits unshare), landlock a "
-                     "kernel of 5.13 or later", ae_proc_layers_text(missing, text, sizeof text));
-            tell(e, LACK, "sandbox", line);
-        }
+    const char *what = target == AE_CUDA ? "sandbox (cuda)" : "sandbox";
+    if (ae_context_prove(context, &options, &proof, &err) != AE_OK) {
+        tell(e, BAD, what, err.text);
+        return;
     }
-    ae_runner_stop(&runner, NULL, NULL);
-    ae_bytes_release(&object);
+    const uint64_t missing = ae_runner_wanted_layers() & ~proof.layers;
+    tell(e, GOOD, what, ae_layers_text(proof.layers, text, sizeof text));
+    if (missing) {
+        snprintf(line, sizeof line, "missing: %s. Namespaces need unprivileged user namespaces (sysctl "
+                 "kernel.unprivileged_userns_clone=1; in a container a profile that permits unshare), landlock a kernel of "
+                 "5.13 or later, filters one with seccomp", ae_layers_text(missing, text, sizeof text));
+        tell(e, LACK, what, line);
+    }
+    if (proof.denied == proof.tried)
+        snprintf(line, sizeof line, "%d forbidden acts tried, all denied", proof.tried);
+    else
+        snprintf(line, sizeof line, "%d forbidden acts tried, NOT denied: %s", proof.tried, proof.allowed);
+    tell(e, proof.denied == proof.tried ? GOOD : missing ? LACK : BAD, what, line);
 }
 
 int ae_cmd_doctor(const struct ae_command *self, int argc, char **argv)
@@ -112,7 +109,9 @@ int ae_cmd_doctor(const struct ae_command *self, int argc, char **argv)
         else
             tell(&e, LACK, "cache", err.text);
         tell(&e, GOOD, "bank", context.bank.folder);
-        examine_sandbox(&e, &context);
+        examine_sandbox(&e, &context, AE_CPU);
+        if (context.device.handle)
+            examine_sandbox(&e, &context, AE_CUDA);
     }
     ae_progress_clear(&progress);
     ae_context_close(&context);

@@ -76,7 +76,7 @@ int ae_buffers_layout(struct ae_buffers *buffers, const struct ae_instance *inst
     buffers->probe_count = 0;
     ae_rng_permutation(&buffers->rng, order, (size_t)task->arg_count);
     for (int k = 0; k < task->arg_count; k++) {
-        const int i = order[k];
+        const int i = buffers->fixed ? k : order[k];
         struct ae_channel_arg *arg = &buffers->args[i];
         *arg = (struct ae_channel_arg){.type = (int32_t)task->args[i].type, .scalar = inst->scalar[i]};
         if (task->args[i].role == AE_SCALAR)
@@ -89,6 +89,10 @@ int ae_buffers_layout(struct ae_buffers *buffers, const struct ae_instance *inst
         arg->region_bytes = region;
         arg->start = ALIGNMENT * ae_rng_below(&buffers->rng, AE_PAGE / ALIGNMENT);
         arg->address = (ADDRESS_LOW + ae_rng_below64(&buffers->rng, ADDRESS_HIGH - ADDRESS_LOW)) / align * align;
+        if (buffers->fixed) {
+            arg->start = 0;
+            arg->address = ADDRESS_LOW * (uint64_t)(i + 1);
+        }
         next = arg->region_offset + region;
         if (next > buffers->size)
             return ae_error_set(err, AE_E_NOMEM, "%s: the instance does not fit its shared memory", task->id);
@@ -135,11 +139,15 @@ void ae_buffers_fill(struct ae_buffers *buffers, const struct ae_instance *inst)
         if (!arg->pointer)
             continue;
         const size_t region = arg->region_offset, array = region + arg->start, end = array + arg->bytes;
-        if (inst->task->args[i].role == AE_OUT) {
+        if (inst->task->args[i].role == AE_OUT && !buffers->stale) {
             poison_range(buffers, region, region + arg->region_bytes);
         } else {
+            const uint64_t cut = end % 8; /* bytes of the array in the word that its canary begins in */
+            char last[8];
+            memcpy(last, buffers->base + end - cut, cut);
             poison_range(buffers, region, array);
-            poison_range(buffers, end / 8 * 8, region + arg->region_bytes);
+            poison_range(buffers, end - cut, region + arg->region_bytes);
+            memcpy(buffers->base + end - cut, last, cut);
         }
     }
     for (int i = 0; i < buffers->arg_count; i++)

@@ -14,6 +14,8 @@ struct ae_buffers {
     int fd;       /* sealed memfd */
     char *base;   /* the parent's mapping of it */
     size_t size;  /* sparse: only pages that are touched exist */
+    bool fixed;   /* tests: arrays do not move, ... */
+    bool stale;   /* ... and outputs start as they were left */
     uint64_t key; /* of the poison and the canaries; new for every call */
     struct ae_rng rng;
     struct ae_channel_arg args[AE_ARGS_MAX]; /* layout of the present call */

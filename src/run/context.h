@@ -7,6 +7,7 @@
 #include "cache/cache.h"
 #include "run/bank.h"
 #include "run/device.h"
+#include "run/proof.h"
 #include "run/runner.h"
 
 #include <sched.h>
@@ -36,7 +37,10 @@ struct ae_context {
     struct ae_bank bank;
     char worker[4096]; /* acceleval-worker */
     char tasks[4096];  /* the folder of tasks */
+    struct ae_proof_result proofs[AE_TARGET_COUNT]; /* of the sandbox; made when first asked for */
+    double read_rate;    /* bytes a nanosecond that no program on this host can exceed; 0: not measured yet */
     uint64_t layers_off; /* tests */
+    unsigned guards_off; /* tests */
     ae_progress_fn *progress; /* may be NULL */
     void *progress_data;
 };
@@ -57,6 +61,15 @@ void ae_host_slice(struct ae_host *host, int index, int count);
 
 /* Pins the calling thread to the parent's core; the rest of the machine is the submissions'. */
 void ae_context_pin(const struct ae_context *context);
+
+/* Has the sandbox proved for options->target, unless that is done. ret and err may be NULL; a failure leaves the proof
+ * unmade, which is what is then stamped. */
+int ae_context_prove(struct ae_context *context, const struct ae_runner_options *options, struct ae_proof_result *ret,
+                     struct ae_error *err);
+
+/* Bytes a nanosecond that no program on this host reads memory faster than: all cores together, from the nearest
+ * cache, with room to spare. Measured at the first call (some milliseconds). */
+double ae_context_read_rate(struct ae_context *context);
 
 void ae_context_say(const struct ae_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

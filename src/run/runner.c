@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "sandbox/landlock.h"
+#include "sandbox/seccomp.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -125,9 +126,55 @@ uint64_t ae_runner_wanted_layers(void)
 {
     const uint64_t layers = AE_PROC_USER_NS | AE_PROC_MOUNT_NS | AE_PROC_PID_NS | AE_PROC_NET_NS | AE_PROC_IPC_NS |
                             AE_PROC_UTS_NS | AE_PROC_PRIVATE_PROC | AE_PROC_PRIVATE_TMP | AE_PROC_NO_CAPS |
-                            AE_PROC_NO_NEW_PRIVS | AE_PROC_LANDLOCK;
+                            AE_PROC_NO_NEW_PRIVS | AE_PROC_LANDLOCK | AE_LAYER_FILTER_1 | AE_LAYER_FILTER_2;
     /* A user namespace is only the means by which one who is not root gets the others. */
     return geteuid() == 0 ? (layers & ~(uint64_t)AE_PROC_USER_NS) | AE_PROC_OTHER_UID : layers;
+}
+
+const char *ae_layers_text(uint64_t layers, char *text, size_t size)
+{
+    static const char *const names[] = {"filter_1", "filter_2", "proved"};
+    const uint64_t proc = layers & (AE_LAYER_FILTER_1 - 1);
+    ae_proc_layers_text(proc, text, size);
+    size_t used = proc ? strlen(text) : 0;
+    for (size_t i = 0; i < COUNT(names); i++)
+        if ((layers & AE_LAYER_FILTER_1 << i) && used < size) {
+            const int n = snprintf(text + used, size - used, "%s%s", used ? " " : "", names[i]);
+            used += n > 0 ? (size_t)n : 0;
+        }
+    return text;
+}
+
+/* Filters of system calls that the kernel says are in force on the process; -1 where it does not say. */
+static int count_filters(pid_t pid)
+{
+    char path[64], line[256];
+    int count = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *in = fopen(path, "re");
+    while (in && fgets(line, sizeof line, in))
+        if (sscanf(line, "Seccomp_filters: %d", &count) == 1)
+            break;
+    if (in)
+        (void)fclose(in);
+    return count;
+}
+
+/* The worker says which filters it has put in force, as long as nothing that is not ours runs in it; the kernel must
+ * agree that there are so many more than here. */
+static uint64_t layers_of(const struct ae_runner *runner)
+{
+    uint64_t layers = ae_proc_layers(runner->proc);
+    const int32_t said = runner->answers->filters;
+    const int claimed = !!(said & AE_SECCOMP_FIRST) + !!(said & AE_SECCOMP_SECOND);
+    const int there = count_filters(ae_proc_pid(runner->proc)), here = count_filters(getpid());
+    if (there >= 0 && there - (here < 0 ? 0 : here) < claimed)
+        return layers;
+    if (said & AE_SECCOMP_FIRST)
+        layers |= AE_LAYER_FILTER_1;
+    if (said & AE_SECCOMP_SECOND)
+        layers |= AE_LAYER_FILTER_2;
+    return layers;
 }
 
 static int spawn(struct ae_runner *runner, const int fds[4], struct ae_error *err)
@@ -169,7 +216,7 @@ static int spawn(struct ae_runner *runner, const int fds[4], struct ae_error *er
     CPU_ZERO(&one);
     CPU_SET(last_core(o->cores), &one);
     ae_autoclose int landlock = o->layers_off & AE_PROC_LANDLOCK ? -1 : make_view(o);
-    uint64_t layers = ae_runner_wanted_layers();
+    uint64_t layers = ae_runner_wanted_layers() & (AE_LAYER_FILTER_1 - 1);
     if (landlock < 0)
         layers &= ~(uint64_t)AE_PROC_LANDLOCK;
     const struct ae_proc_spec spec = {
@@ -217,11 +264,16 @@ int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *optio
     int rc = ae_buffers_open(&ret->buffers, buffer_bytes, err);
     if (rc != AE_OK)
         return rc;
+    ret->buffers.fixed = options->guards_off & AE_GUARD_ADDRESS;
+    ret->buffers.stale = options->guards_off & AE_GUARD_POISON;
     ret->orders->target = (int32_t)options->target;
     ret->orders->device = 0; /* of those that it sees */
     ret->orders->spin = options->spin;
     ret->orders->ledger = options->ledger;
     ret->orders->clock_ramp_ms = options->ledger ? 0 : CLOCK_RAMP_MS;
+    ret->orders->filters = (options->layers_off & AE_LAYER_FILTER_1 ? 0 : AE_SECCOMP_FIRST) |
+                           (options->layers_off & AE_LAYER_FILTER_2 ? 0 : AE_SECCOMP_SECOND);
+    ret->orders->parent = (int32_t)getpid();
     atomic_store(&ret->orders->doorbell, AE_READY);
     const int fds[4] = {orders, answers, ret->buffers.fd, code};
     rc = spawn(ret, fds, err);
@@ -239,6 +291,8 @@ int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *optio
         if (ae_deadline_left(deadline) == 0)
             return ae_error_set(err, AE_E_ENV, "the worker was not ready within %d s", (int)(READY_TIMEOUT / AE_SEC));
     }
+    ret->layers = layers_of(ret);
+    ae_watch_own(&ret->watch, ae_proc_pid(ret->proc));
     return AE_OK;
 }
 
@@ -272,6 +326,7 @@ void ae_runner_stop(struct ae_runner *runner, char **ret_log, struct ae_proc_res
         ae_proc_free(runner->proc);
         runner->proc = NULL;
     }
+    ae_watch_release(&runner->watch);
     ae_buffers_close(&runner->buffers);
     if (runner->orders)
         (void)munmap(runner->orders, sizeof *runner->orders);

@@ -6,8 +6,35 @@
 #include "judge/measurement.h"
 #include "proc/proc.h"
 #include "run/buffers.h"
+#include "run/watch.h"
 
 #include <sched.h>
+
+/* Layers of a worker's sandbox beside those of proc/proc.h, in the same mask. */
+#define AE_LAYER_FILTER_1 (UINT64_C(1) << 32) /* system calls, from the start of the worker */
+#define AE_LAYER_FILTER_2 (UINT64_C(1) << 33) /* further ones, from before the object is loaded */
+#define AE_LAYER_PROVED   (UINT64_C(1) << 34) /* every denial was tried on this machine, in this invocation */
+
+/* Text of such a mask: "pid_ns landlock filter_1"; "none". Cut to size. Returns text. */
+const char *ae_layers_text(uint64_t layers, char *text, size_t size);
+
+/* Guards that a test leaves out, to show that what they catch would go through without them. The product has no way to
+ * set them. */
+enum ae_guard {
+    AE_GUARD_NEW_DATA = 1 << 0,  /* every trial has an instance of its own */
+    AE_GUARD_RELOAD = 1 << 1,    /* the object is loaded anew for every group */
+    AE_GUARD_TWIN = 1 << 2,      /* near-twin */
+    AE_GUARD_IDLE = 1 << 3,      /* no thread works between calls */
+    AE_GUARD_CENSUS = 1 << 4,    /* no other processes */
+    AE_GUARD_KEPT = 1 << 5,      /* memory comes back */
+    AE_GUARD_LATE = 1 << 6,      /* outputs are compared once more */
+    AE_GUARD_CANARY = 1 << 7,    /* surroundings of the arrays */
+    AE_GUARD_INPUTS = 1 << 8,    /* inputs are compared afterwards */
+    AE_GUARD_POISON = 1 << 9,    /* outputs do not start as the last call left them */
+    AE_GUARD_ADDRESS = 1 << 10,  /* arrays move from call to call */
+    AE_GUARD_FLOOR = 1 << 11,    /* no call faster than reading its inputs */
+    AE_GUARD_FAMILIES = 1 << 12, /* adversarial families */
+};
 
 /* What a worker is started with; the same for all workers of an evaluation. */
 struct ae_runner_options {
@@ -21,7 +48,8 @@ struct ae_runner_options {
     bool single;             /* one core: the reference */
     bool ledger;             /* allocations are counted; nothing is timed */
     uint64_t memory_bytes;   /* private memory of the worker */
-    uint64_t layers_off;     /* AE_PROC_* layers left out on purpose: tests that show a guard at work */
+    uint64_t layers_off;     /* layers left out on purpose: tests that show a guard at work */
+    unsigned guards_off;     /* the same with enum ae_guard */
 };
 
 /* What became of a command. */
@@ -37,6 +65,8 @@ struct ae_runner {
     struct ae_orders *orders;
     struct ae_answers *answers;
     struct ae_buffers buffers;
+    struct ae_watch watch;   /* its threads as they were when it last had nothing to do */
+    uint64_t layers;         /* in force */
     uint32_t sequence;
     bool dead;
 };
@@ -50,7 +80,7 @@ int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *optio
  * NULL; *ret_result (may be NULL) how it ended. */
 void ae_runner_stop(struct ae_runner *runner, char **ret_log, struct ae_proc_result *ret_result);
 
-/* The layers of ae_proc that a worker asks for here. */
+/* The layers that a worker asks for here, AE_LAYER_PROVED not among them. */
 uint64_t ae_runner_wanted_layers(void);
 
 /* A command other than CALL. */

@@ -18,6 +18,9 @@ struct ae_worker {
 /* Answers commands until it is told to exit; never returns. */
 _Noreturn void ae_worker_serve(const struct ae_orders *orders, struct ae_answers *answers);
 
+/* Tries a forbidden act (enum ae_proof); the errno of its refusal, 0 where it succeeded. */
+int ae_worker_prove(const struct ae_orders *orders);
+
 /* Called by the allocation wrappers of memory.c. */
 void ae_worker_note_refusal(void);
 

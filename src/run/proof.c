@@ -1,0 +1,103 @@
+#include "run/proof.h"
+
+#include "base/clock.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROOF_TIMEOUT (10 * AE_SEC)
+
+static const struct {
+    const char *name;
+    bool kills;
+} acts[AE_PROOF_COUNT] = {
+    [AE_PROOF_READ_SYSTEM] = {"read_system", false},
+    [AE_PROOF_READ_SECRET] = {"read_secret", false},
+    [AE_PROOF_WRITE_FILE] = {"write_file", false},
+    [AE_PROOF_SEE_PARENT] = {"see_parent", false},
+    [AE_PROOF_SIGNAL_PARENT] = {"signal_parent", false},
+    [AE_PROOF_SOCKET] = {"socket", false},
+    [AE_PROOF_FORK] = {"fork", false},
+    [AE_PROOF_DESCRIPTORS] = {"descriptors", false},
+    [AE_PROOF_WRITE_ORDERS] = {"write_orders", false},
+    [AE_PROOF_RESIZE] = {"resize", false},
+    [AE_PROOF_PRIVILEGE] = {"privilege", false},
+    [AE_PROOF_PROCESSORS] = {"processors", false},
+    [AE_PROOF_TIMER] = {"timer", false},
+    [AE_PROOF_EXEC] = {"exec", false},
+    [AE_PROOF_PTRACE] = {"ptrace", true},
+    [AE_PROOF_WRITE_MEMORY] = {"write_memory", true},
+    [AE_PROOF_BPF] = {"bpf", true},
+    [AE_PROOF_IO_URING] = {"io_uring", true},
+    [AE_PROOF_KEYS] = {"keys", true},
+    [AE_PROOF_MOUNT] = {"mount", true},
+    [AE_PROOF_NAMESPACE] = {"namespace", true},
+    [AE_PROOF_USERFAULT] = {"userfault", true},
+};
+
+static int start(struct ae_runner *runner, const struct ae_runner_options *options, const char *secret,
+                 struct ae_error *err)
+{
+    const int rc = ae_runner_start(runner, options, "", 0, AE_PAGE, err);
+    if (rc != AE_OK) {
+        ae_runner_stop(runner, NULL, NULL);
+        return rc;
+    }
+    snprintf(runner->orders->path, sizeof runner->orders->path, "%s", secret);
+    return AE_OK;
+}
+
+static void note(struct ae_proof_result *ret, int act, bool denied)
+{
+    const size_t used = strlen(ret->allowed);
+    ret->tried++;
+    ret->denied += denied;
+    if (!denied)
+        snprintf(ret->allowed + used, sizeof ret->allowed - used, "%s%s", used ? " " : "", acts[act].name);
+}
+
+/* An act ends in one of three ways: refused with an errno, done, or with the worker's death. */
+static bool is_denied(struct ae_runner *runner, int act)
+{
+    struct ae_proc_result end;
+    runner->orders->proof = act;
+    const enum ae_answer answer = ae_runner_command(runner, AE_ORDER_PROVE, PROOF_TIMEOUT);
+    if (answer == AE_ANSWER_DONE)
+        return !acts[act].kills && runner->answers->code != 0;
+    ae_runner_stop(runner, NULL, &end);
+    return acts[act].kills && end.outcome == AE_PROC_SIGNALED && end.signal == SIGSYS;
+}
+
+int ae_prove(const struct ae_runner_options *options, const char *secret, struct ae_proof_result *ret,
+             struct ae_error *err)
+{
+    struct ae_runner runner = {0};
+    struct ae_proof_result result = {.made = true, .layers = ~UINT64_C(0)};
+    for (int act = 0; act < AE_PROOF_COUNT; act++) {
+        /* In a new namespace the first numbers are given again: they would name the worker's own processes. */
+        if ((act == AE_PROOF_SEE_PARENT || act == AE_PROOF_SIGNAL_PARENT) && getpid() <= 2)
+            continue;
+        if (!runner.proc) {
+            struct ae_runner_options plain = *options;
+            if (acts[act].kills)
+                plain.target = AE_CPU; /* the filter is the same for all, and a context would cost a while each time */
+            const int rc = start(&runner, &plain, secret, err);
+            if (rc != AE_OK)
+                return rc;
+            result.layers &= runner.layers;
+        }
+        note(&result, act, is_denied(&runner, act));
+        if (acts[act].kills || act + 1 == AE_PROOF_COUNT || acts[act + 1].kills)
+            ae_runner_stop(&runner, NULL, NULL);
+    }
+    *ret = result;
+    return AE_OK;
+}
+
+uint64_t ae_proof_stamp(const struct ae_proof_result *proof, uint64_t layers)
+{
+    const bool proved = proof->made && proof->denied == proof->tried && (proof->layers & ~layers) == 0;
+    return proved ? layers | AE_LAYER_PROVED : layers;
+}

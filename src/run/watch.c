@@ -1,0 +1,198 @@
+#include "run/watch.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A thread is idle that runs less than this share of a while: waking up now and then is no work. */
+#define IDLE_SHARE  0.05
+#define IDLE_NS     (200 * 1000)
+/* An OpenMP pool spins for up to 15 ms before it sleeps. */
+#define SECOND_LOOKS 8
+#define LOOK_NS      (25 * AE_MS)
+
+static int by_tid(const void *a, const void *b)
+{
+    const pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Run time of one thread; -1: it is gone, or the kernel does not tell. */
+static int64_t run_time(pid_t pid, pid_t tid)
+{
+    char path[80];
+    long long run = -1;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
+    FILE *in = fopen(path, "re");
+    if (in) {
+        if (fscanf(in, "%lld", &run) != 1)
+            run = -1;
+        (void)fclose(in);
+    }
+    return run;
+}
+
+/* The process's threads, sorted; the caller frees them. NULL: none, or no memory. */
+static pid_t *list_threads(pid_t pid, size_t *ret_count)
+{
+    char path[64];
+    size_t count = 0, room = 0;
+    pid_t *tids = NULL;
+    *ret_count = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        const long tid = strtol(entry->d_name, NULL, 10);
+        if (tid <= 0)
+            continue;
+        if (count == room) {
+            pid_t *more = realloc(tids, (room = room ? 2 * room : 16) * sizeof *more);
+            if (!more)
+                break;
+            tids = more;
+        }
+        tids[count++] = (pid_t)tid;
+    }
+    if (folder)
+        (void)closedir(folder);
+    if (count)
+        qsort(tids, count, sizeof *tids, by_tid);
+    *ret_count = count;
+    return tids;
+}
+
+void ae_watch_own(struct ae_watch *watch, pid_t pid)
+{
+    ae_watch_release(watch);
+    watch->pid = pid;
+    watch->own = list_threads(pid, &watch->own_count);
+    watch->blind = run_time(pid, pid) < 0;
+}
+
+void ae_watch_release(struct ae_watch *watch)
+{
+    free(watch->own);
+    free(watch->threads);
+    *watch = (struct ae_watch){0};
+}
+
+/* Takes a new look; *ret_gained: what the threads have run since the last one, new ones since they began. */
+static void look(struct ae_watch *watch, int64_t *ret_gained)
+{
+    size_t all, count = 0;
+    int64_t gained = 0;
+    ae_autofree pid_t *tids = list_threads(watch->pid, &all);
+    struct ae_watch_thread *threads = calloc(all + 1, sizeof *threads);
+    for (size_t i = 0; threads && i < all; i++) {
+        if (bsearch(&tids[i], watch->own, watch->own_count, sizeof *watch->own, by_tid))
+            continue;
+        const int64_t run = run_time(watch->pid, tids[i]);
+        if (run < 0)
+            continue;
+        const struct ae_watch_thread *before =
+            watch->count ? bsearch(&tids[i], watch->threads, watch->count, sizeof *watch->threads, by_tid) : NULL;
+        gained += run - (before ? before->run_ns : 0);
+        threads[count++] = (struct ae_watch_thread){tids[i], run};
+    }
+    free(watch->threads);
+    watch->threads = threads;
+    watch->count = count;
+    watch->at_ns = ae_now_ns();
+    *ret_gained = gained;
+}
+
+void ae_watch_look(struct ae_watch *watch)
+{
+    int64_t gained;
+    if (!watch->blind)
+        look(watch, &gained);
+}
+
+bool ae_watch_busy(struct ae_watch *watch)
+{
+    if (watch->blind || !watch->at_ns)
+        return false;
+    for (int i = 0; i <= SECOND_LOOKS; i++) {
+        const int64_t since = watch->at_ns;
+        int64_t gained;
+        look(watch, &gained);
+        if (gained <= IDLE_NS || (double)gained <= IDLE_SHARE * (double)(watch->at_ns - since))
+            return false;
+        if (i < SECOND_LOOKS)
+            nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+    }
+    return true;
+}
+
+struct ae_watch_holdings ae_watch_holdings(pid_t pid)
+{
+    struct ae_watch_holdings held = {-1, -1, -1};
+    char path[64], line[256];
+    long long kib;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *in = fopen(path, "re");
+    while (in && fgets(line, sizeof line, in)) {
+        if (sscanf(line, "RssAnon: %lld", &kib) == 1)
+            held.resident = kib * 1024;
+        else if (sscanf(line, "VmLck: %lld", &kib) == 1 || sscanf(line, "VmPin: %lld", &kib) == 1)
+            held.locked = (held.locked < 0 ? 0 : held.locked) + kib * 1024;
+    }
+    if (in)
+        (void)fclose(in);
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *folder = opendir(path); /* refused where the worker is another user's and we are not root */
+    if (folder) {
+        held.files = 0;
+        for (struct dirent *entry; (entry = readdir(folder));)
+            held.files += entry->d_name[0] != '.';
+        (void)closedir(folder);
+    }
+    return held;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char path[64], text[512];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *in = fopen(path, "re");
+    const size_t n = in ? fread(text, 1, sizeof text - 1, in) : 0;
+    if (in)
+        (void)fclose(in);
+    text[n] = 0;
+    const char *rest = strrchr(text, ')'); /* the name before it is the process's own choice */
+    if (!rest || sscanf(rest, ") %*c %d", &parent) != 1)
+        return 0;
+    return (pid_t)parent;
+}
+
+/* Children of all threads of a process. */
+static int count_children(pid_t pid)
+{
+    size_t threads;
+    int count = 0;
+    ae_autofree pid_t *tids = list_threads(pid, &threads);
+    for (size_t i = 0; i < threads; i++) {
+        char path[80];
+        int child;
+        snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)tids[i]);
+        FILE *in = fopen(path, "re");
+        while (in && fscanf(in, "%d", &child) == 1)
+            count++;
+        if (in)
+            (void)fclose(in);
+    }
+    return count;
+}
+
+int ae_watch_company(pid_t pid)
+{
+    const pid_t parent = parent_of(pid);
+    const int siblings = parent > 0 ? count_children(parent) - 1 : 0;
+    return count_children(pid) + (siblings > 0 ? siblings : 0);
+}

@@ -1,0 +1,47 @@
+/* Looking at a worker from outside, through /proc: which of its threads have worked, what it keeps resident, whether it
+ * has company. Nothing here asks the worker. */
+#ifndef AE_RUN_WATCH_H
+#define AE_RUN_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct ae_watch_thread {
+    pid_t tid;
+    int64_t run_ns; /* on a processor, since it began */
+};
+
+struct ae_watch {
+    pid_t pid;
+    pid_t *own;      /* threads that were there before the object: the worker's and the driver's */
+    size_t own_count;
+    struct ae_watch_thread *threads; /* the others, at the last look, by tid */
+    size_t count;
+    int64_t at_ns;   /* of the last look; 0: none yet */
+    bool blind;      /* the kernel does not tell */
+};
+
+/* What a process holds; -1: not known. */
+struct ae_watch_holdings {
+    int64_t resident; /* anonymous memory, bytes */
+    int64_t locked;   /* locked or pinned memory, bytes */
+    int files;        /* open descriptors */
+};
+
+void ae_watch_own(struct ae_watch *watch, pid_t pid);
+void ae_watch_release(struct ae_watch *watch);
+
+/* Notes what every thread but our own has run so far. */
+void ae_watch_look(struct ae_watch *watch);
+/* Has any of them worked since the last look, and does it go on doing so? Threads that wind down (a pool that spins
+ * for a moment) are given the time to. May take a fifth of a second where there is suspicion, nothing where not. */
+bool ae_watch_busy(struct ae_watch *watch);
+
+struct ae_watch_holdings ae_watch_holdings(pid_t pid);
+
+/* Processes beside the worker: its children, and its siblings (orphans of its children come to its parent). */
+int ae_watch_company(pid_t pid);
+
+#endif
