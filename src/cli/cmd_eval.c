@@ -23,7 +23,7 @@ struct values {
     struct ae_task_list tasks;
     unsigned sizes;
     int target;
-    int64_t jobs, timed, timeout_s, seed;
+    int64_t jobs, timed, per_process, timeout_s, seed;
     struct ae_list devices;
     const char *arch;
     bool quick, stop_on_fail, resume, require_sandbox, json;
@@ -48,6 +48,9 @@ const struct ae_option ae_eval_options[] = {
      .help = "architecture to compile .cu for; default: the device's own", .offset = offsetof(struct values, arch)},
     {.name = "timed", .kind = AE_OPTION_INTEGER, .help = "timed trials; 0: as many as the noise asks for",
      .fallback = "0", .lo = 0, .hi = 16, .offset = offsetof(struct values, timed)},
+    {.name = "trials-per-process", .kind = AE_OPTION_INTEGER,
+     .help = "timed trials that a process serves, after one call on another instance; 0: groups of the usual size in one "
+             "process", .fallback = "0", .lo = 0, .hi = 16, .offset = offsetof(struct values, per_process)},
     {.name = "timeout", .kind = AE_OPTION_INTEGER, .argument = "SECONDS",
      .help = "limit of one call; 0: the larger of 10 s and twice the reference", .fallback = "0", .lo = 0, .hi = 86400,
      .offset = offsetof(struct values, timeout_s)},
@@ -113,6 +116,18 @@ static void summarise(const struct ae_measurement *m, struct ae_speedup *ret)
     ae_speedup(timings, n, ret);
 }
 
+/* Processor time of the worker over time of the call: the median of the timed trials; NaN: not known. */
+static double host_share(const struct ae_measurement *m)
+{
+    double shares[AE_TIMINGS_MAX];
+    size_t n = 0;
+    for (int i = 0; i < m->trial_count && n < AE_TIMINGS_MAX; i++)
+        if (m->trials[i].kind == AE_TRIAL_TIMED && m->trials[i].cpu_ns >= 0 && m->trials[i].call_ns > 0)
+            shares[n++] = (double)m->trials[i].cpu_ns / (double)m->trials[i].call_ns;
+    ae_sort(shares, n);
+    return n ? ae_median(shares, n) : (double)NAN;
+}
+
 static json_t *measurement_json(const struct ae_measurement *m, const char *id)
 {
     struct ae_speedup speedup;
@@ -126,7 +141,7 @@ static json_t *measurement_json(const struct ae_measurement *m, const char *id)
                              ae_target_name(m->target), "submission", m->submission, "verdict",
                              ae_verdict_name(m->verdict), "compile_ns", (json_int_t)m->compile_ns, "wall_ns",
                              (json_int_t)m->wall_ns, "timed_ns", times, "sandbox",
-                             ae_proc_layers_text(m->sandbox, layers, sizeof layers), "cores", m->cores);
+                             ae_layers_text(m->sandbox, layers, sizeof layers), "cores", m->cores);
     if (!json)
         return NULL;
     summarise(m, &speedup);
@@ -136,6 +151,8 @@ static json_t *measurement_json(const struct ae_measurement *m, const char *id)
         json_object_set_new(json, "violation", json_string(ae_violation_name(m->violation)));
     if (m->verdict == AE_PASS && isfinite(speedup.s))
         json_object_set_new(json, "speedup", json_real(speedup.s));
+    if (m->verdict == AE_PASS && isfinite(host_share(m)))
+        json_object_set_new(json, "host_share", json_real(host_share(m)));
     if (m->log)
         json_object_set_new(json, "log", ae_line_text(m->log));
     return json;
@@ -153,8 +170,11 @@ static void print_line(struct session *s, const struct ae_measurement *m)
     } else if (m->verdict == AE_PASS) {
         struct ae_speedup speedup;
         summarise(m, &speedup);
-        printf("%-12s %-34s %-7s pass   %10.3f ms  %8.2fx%s\n", m->entrant, m->task->id, ae_size_name(m->size),
-               speedup.median_ns * 1e-6, speedup.s, m->notes & AE_NOTE_FEW_TRIALS ? "  (noisy)" : "");
+        char share[48] = "";
+        if (m->notes & AE_NOTE_HOST_SHARE)
+            snprintf(share, sizeof share, "  (host %.1f cores)", host_share(m));
+        printf("%-12s %-34s %-7s pass   %10.3f ms  %8.2fx%s%s\n", m->entrant, m->task->id, ae_size_name(m->size),
+               speedup.median_ns * 1e-6, speedup.s, m->notes & AE_NOTE_FEW_TRIALS ? "  (noisy)" : "", share);
     } else {
         ae_autofree char *detail = ae_cli_printable(m->detail);
         printf("%-12s %-34s %-7s %s%s%s: %s\n", m->entrant, m->task->id, ae_size_name(m->size),
@@ -185,6 +205,7 @@ static int evaluate_item(struct session *s, struct ae_submission_item *item, enu
         .quick = s->values.quick,
         .single = item->single,
         .timed = (int)s->values.timed,
+        .per_process = (int)s->values.per_process,
         .timeout_ns = s->values.timeout_s * AE_SEC,
     };
     ae_context_say(&s->context, "%s %s %s", item->entrant, item->task->id, ae_size_name(size));
@@ -434,30 +455,23 @@ static int collect(struct session *s, const struct ae_list *paths, struct ae_sub
     return AE_OK;
 }
 
-/* --require-sandbox: a trial start of the worker tells which layers the machine gives. */
+/* --require-sandbox: every layer is there, and every denial has been tried. */
 static int require_sandbox(struct session *s, struct ae_error *err)
 {
-    struct ae_build_result build;
-    struct ae_bytes object = {0};
-    struct ae_runner runner = {0};
-    int rc = ae_reference_build(&s->context, ae_tasks[0], &build, err);
-    if (rc == AE_OK)
-        rc = ae_file_read(build.object, (size_t)1 << 30, &object, err);
-    ae_build_result_release(&build);
-    if (rc != AE_OK)
-        return rc;
+    struct ae_proof_result proof = {0};
+    char text[512];
     const struct ae_runner_options options = {.worker = s->context.worker,
                                               .target = AE_CPU,
                                               .cores = &s->context.host.submission_cores,
-                                              .memory_bytes = (uint64_t)4 << 30};
-    rc = ae_runner_start(&runner, &options, object.data, object.size, 1 << 20, err);
-    const uint64_t missing = rc == AE_OK ? ae_runner_wanted_layers() & ~ae_proc_layers(runner.proc) : 0;
-    ae_runner_stop(&runner, NULL, NULL);
-    ae_bytes_release(&object);
-    char text[512];
+                                              .memory_bytes = (uint64_t)4 << 30,
+                                              .layers_off = s->context.layers_off};
+    const int rc = ae_context_prove(&s->context, &options, &proof, err);
+    const uint64_t missing = ae_runner_wanted_layers() & ~proof.layers;
     if (rc == AE_OK && missing)
         return ae_error_set(err, AE_E_ENV, "--require-sandbox: this machine does not give %s ('acceleval doctor' says what "
-                            "to do)", ae_proc_layers_text(missing, text, sizeof text));
+                            "to do)", ae_layers_text(missing, text, sizeof text));
+    if (rc == AE_OK && proof.denied != proof.tried)
+        return ae_error_set(err, AE_E_ENV, "--require-sandbox: not denied here: %s", proof.allowed);
     return rc;
 }
 
@@ -498,8 +512,8 @@ int ae_cmd_eval(const struct ae_command *self, int argc, char **argv)
     if (rc == AE_OK) {
         char bank[17];
         ae_bank_name(&s.context.bank, bank);
-        snprintf(s.options_key, sizeof s.options_key, "quick=%d timed=%d timeout=%lld bank=%s", s.values.quick,
-                 (int)s.values.timed, (long long)s.values.timeout_s, bank);
+        snprintf(s.options_key, sizeof s.options_key, "quick=%d timed=%d per_process=%d timeout=%lld bank=%s", s.values.quick,
+                 (int)s.values.timed, (int)s.values.per_process, (long long)s.values.timeout_s, bank);
         ae_autofree char *json = ae_options_json(ae_eval_options, &s.values);
         rc = ae_cli_begin_run(&s.context, s.store, argc, argv, json, &s.run, &err);
     }

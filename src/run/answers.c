@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "run/trial.h"
+#include "run/twin.h"
 #include "stats/stats.h"
 
 #include <stdio.h>
@@ -11,6 +12,8 @@
 #define ANSWER_MAGIC UINT32_C(0x41454132) /* "AEA2": the layout below */
 #define REPEATS_MAX  5
 #define REFERENCE_TIMEOUT (1800 * AE_SEC)
+/* On a near-twin, which need not have all the virtues that the generator gives its instances: it may go astray. */
+#define TWIN_TIMEOUT      (120 * AE_SEC)
 #define REFERENCE_MEMORY  ((uint64_t)64 << 30)
 
 /* Payload of an "expected" entry: this header, then the arrays' bytes one after the other. */
@@ -77,6 +80,8 @@ static void answer_key(const struct ae_context *context, const struct ae_case_na
 {
     char bank[17];
     ae_bank_name(&context->bank, bank);
+    if (context->guards_off & AE_GUARD_NEW_DATA)
+        snprintf(bank, sizeof bank, "one instance");
     snprintf(ret, size, "expected\ntask %s\nversion %d\nsize %s\nkind %s\nfamily %d\nnumber %d\nbank %s%s\nreference %s\n",
              name->task->id, name->task->version, ae_size_name(name->size), ae_trial_kind_name(name->kind),
              name->family, name->number, bank, name->practice ? " practice" : "", source_hash);
@@ -173,6 +178,7 @@ static int run_reference(struct ae_context *context, struct ae_case *cell, bool 
         .single = true,
         .memory_bytes = REFERENCE_MEMORY,
         .layers_off = context->layers_off,
+        .guards_off = context->guards_off,
     };
     rc = ae_runner_start(&runner, &options, object.data, object.size, ae_buffers_need(&cell->inst), err);
     ae_bytes_release(&object);
@@ -183,7 +189,8 @@ static int run_reference(struct ae_context *context, struct ae_case *cell, bool 
         struct ae_judgement judgement;
         struct ae_expected outputs = {0};
         const struct ae_trial_request request = {
-            .inst = &cell->inst, .kind = cell->name.kind, .timeout_ns = REFERENCE_TIMEOUT, .ret_outputs = &outputs};
+            .inst = &cell->inst, .kind = cell->name.kind,
+            .timeout_ns = cell->name.kind == AE_TRIAL_TWIN ? TWIN_TIMEOUT : REFERENCE_TIMEOUT, .ret_outputs = &outputs};
         rc = ae_trial_run(&runner, &request, &trial, &judgement, detail, err);
         if (rc == AE_OK && trial.verdict != AE_PASS) {
             ae_expected_release(&outputs);
@@ -247,6 +254,31 @@ static bool load_baseline(struct ae_context *context, const char *key, struct ae
     return fits && cell->baseline_ns > 0;
 }
 
+int ae_case_key(struct ae_context *context, const struct ae_case_name *name, char *ret, size_t size,
+                struct ae_error *err)
+{
+    char hash[AE_SHA256_HEX];
+    const int rc = source_hash(context, name->task, hash, err);
+    if (rc == AE_OK)
+        answer_key(context, name, hash, ret, size);
+    return rc;
+}
+
+/* Inputs of the case; a twin's are its sibling's with a change. */
+static int make_instance(struct ae_context *context, const struct ae_case_name *name, struct ae_instance *ret,
+                         struct ae_error *err)
+{
+    const bool twin = name->kind == AE_TRIAL_TWIN;
+    const bool same = (context->guards_off & AE_GUARD_NEW_DATA) && name->family == 0 && !twin;
+    const uint64_t seed =
+        ae_bank_seed(&context->bank, name->practice, name->task, name->size, twin || same ? AE_TRIAL_TIMED : name->kind,
+                     name->family, twin ? AE_TWIN_SIBLING : same ? 0 : name->number);
+    const int rc = ae_instance_make(ret, name->task, name->size, name->family, seed, err);
+    if (rc == AE_OK && twin && !ae_twin_alter(ret, name->number))
+        return ae_error_set(err, AE_E_INPUT, "%s: this change makes no legal instance", name->task->id);
+    return rc;
+}
+
 bool ae_case_cached(struct ae_context *context, const struct ae_case_name *name, bool baseline)
 {
     char hash[AE_SHA256_HEX], answer[1024], base[2048];
@@ -273,10 +305,7 @@ int ae_case_open(struct ae_context *context, const struct ae_case_name *name, bo
     *ret = (struct ae_case){.name = *name};
     int rc = source_hash(context, name->task, hash, err);
     if (rc == AE_OK)
-        rc = ae_instance_make(&ret->inst, name->task, name->size, name->family,
-                              ae_bank_seed(&context->bank, name->practice, name->task, name->size, name->kind,
-                                           name->family, name->number),
-                              err);
+        rc = make_instance(context, name, &ret->inst, err);
     if (rc != AE_OK)
         return rc;
     answer_key(context, name, hash, answer, sizeof answer);

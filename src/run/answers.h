@@ -11,7 +11,7 @@ struct ae_case_name {
     enum ae_size size;
     enum ae_trial_kind kind; /* fresh, timed, twin or adversarial */
     int family;
-    int number;
+    int number; /* of a twin: the attempt that ae_twin_find() names */
     bool practice;
 };
 
@@ -33,13 +33,17 @@ int ae_cases_of(const struct ae_task *task, enum ae_size size, bool practice, in
                 struct ae_case_name *names);
 
 /* Generates the instance and gets its answer (and baseline where asked for) from the cache, or by running the
- * reference. To be released in any case. */
+ * reference. To be released in any case. AE_E_INPUT for a twin that would not be legal. */
 int ae_case_open(struct ae_context *context, const struct ae_case_name *name, bool baseline, struct ae_case *ret,
                  struct ae_error *err);
 void ae_case_release(struct ae_case *cell);
 
 /* Whether answer and (where asked for) baseline lie in the cache. */
 bool ae_case_cached(struct ae_context *context, const struct ae_case_name *name, bool baseline);
+
+/* The key of its answer in the cache. */
+int ae_case_key(struct ae_context *context, const struct ae_case_name *name, char *ret, size_t size,
+                struct ae_error *err);
 
 /* Number of repeats of the reference for a baseline, by how long one call takes. */
 int ae_baseline_repeats(int64_t call_ns);

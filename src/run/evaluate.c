@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "run/trial.h"
+#include "run/twin.h"
 #include "stats/stats.h"
 
 #include <math.h>
@@ -20,6 +21,12 @@
 #define LEDGER_CALLS          3
 #define MEMORY_FACTOR         3
 #define MEMORY_EXTRA          ((uint64_t)4 << 30)
+/* Host memory that may be there before and after the object is unloaded: its static storage, and allocators' crumbs. */
+#define KEPT_LOADED           ((int64_t)2 << 20)
+#define KEPT_UNLOADED         ((int64_t)1 << 20)
+#define TRIM_TIMEOUT          (10 * AE_SEC)
+#define HOST_SHARE            1.1 /* processor time over call time: more than the thread that waits for the device */
+#define FLOOR_LAUNCH_NS       2000 /* of one launch, which nothing on a device can do without */
 #define FRESH_SLOW_FACTOR     1.5
 #define FRESH_SLOW_NS         (2 * AE_MS)
 
@@ -39,6 +46,9 @@ struct evaluation {
     int64_t launches;
     int ledger_calls;
     uint64_t settled_memory; /* free on the device after the first unloading */
+    struct ae_watch_holdings settled, second, latest; /* after the last unloading, the group's second and latest call */
+    int group_calls;
+    struct ae_expected *keep; /* where the outputs of the next call go; NULL: nowhere */
     size_t buffer_bytes; /* of the running worker */
     int group;
     int64_t spent_ns;    /* in trials of this submission; making references does not count */
@@ -78,6 +88,9 @@ static void stop(struct evaluation *e)
         ae_runner_stop(&e->runner, &log, NULL);
     e->running = false;
     e->last.task = NULL;
+    e->settled = (struct ae_watch_holdings){-1, -1, -1};
+    e->settled_memory = 0;
+    e->group_calls = 0;
     keep_log(e, log);
 }
 
@@ -117,7 +130,9 @@ static bool ensure_loaded(struct evaluation *e, const struct ae_instance *inst)
         .ledger = e->ledger,
         .memory_bytes = MEMORY_FACTOR * (uint64_t)ae_instance_bytes(inst) + MEMORY_EXTRA,
         .layers_off = e->context->layers_off,
+        .guards_off = e->context->guards_off,
     };
+    (void)ae_context_prove(e->context, &options, NULL, NULL);
     const int rc = ae_runner_start(&e->runner, &options, e->object.data, e->object.size, e->buffer_bytes, &err);
     e->running = true;
     if (rc != AE_OK) {
@@ -136,7 +151,7 @@ static bool ensure_loaded(struct evaluation *e, const struct ae_instance *inst)
         conclude(e, no_device ? AE_NOT_RUN : AE_HOST_ERROR, AE_NO_VIOLATION, detail);
         return false;
     }
-    e->m->sandbox = ae_proc_layers(e->runner.proc);
+    e->m->sandbox = ae_proof_stamp(&e->context->proofs[e->submission->target], e->runner.layers);
     const enum ae_verdict loaded = ae_trial_load(&e->runner, 0, detail);
     if (loaded == AE_PASS)
         return true;
@@ -149,12 +164,48 @@ static bool ensure_loaded(struct evaluation *e, const struct ae_instance *inst)
     return false;
 }
 
+/* Memory that is still there and was not before the group is of use to a later call, or forgotten: what grew from call
+ * to call was forgotten, what did not was kept. The first group is left out: libraries make their own lasting reserve in
+ * it. `allowed`: what may be there all the same. */
+static bool audit_kept(struct evaluation *e, const struct ae_watch_holdings *now, int64_t allowed, const char *when)
+{
+    char detail[AE_DETAIL_TEXT];
+    const struct ae_watch_holdings *before = &e->settled;
+    const int64_t grown = now->resident - before->resident, later_calls = e->group_calls - 2;
+    const int64_t in_calls = e->latest.resident - e->second.resident;
+    if ((e->context->guards_off & AE_GUARD_KEPT) || now->resident < 0 || before->resident < 0 || later_calls < 1)
+        return true;
+    if ((now->files > before->files && before->files >= 0) || now->locked > before->locked)
+        e->m->notes |= AE_NOTE_LEAKS;
+    if (grown <= allowed)
+        return true;
+    /* Were it a leak, each of the later calls would have had its share of it. */
+    if (in_calls * (later_calls + 2) >= grown * later_calls / 2) {
+        e->m->notes |= AE_NOTE_LEAKS;
+        return true;
+    }
+    snprintf(detail, sizeof detail,
+             "%.1f MiB of host memory are still there %s, and do not grow from call to call: something is kept between "
+             "calls", (double)grown / 0x1p20, when);
+    stop(e);
+    conclude(e, AE_VIOLATION, AE_STATE_CARRIED, detail);
+    return false;
+}
+
 /* Takes the object away; with it goes every pointer it kept, so that what it still holds on the device is missing from
  * the free memory. The first time, libraries may have made their own lasting reserve. */
 static bool unload(struct evaluation *e)
 {
     enum ae_violation violation;
     char detail[AE_DETAIL_TEXT] = "";
+    if (e->context->guards_off & AE_GUARD_RELOAD)
+        return true;
+    /* Destructors free what was kept: one look before they run, and one after. An answer that does not come, or an end,
+     * is what the unloading finds as well. */
+    (void)ae_runner_command(&e->runner, AE_ORDER_TRIM, TRIM_TIMEOUT);
+    struct ae_watch_holdings now = ae_watch_holdings(ae_proc_pid(e->runner.proc));
+    if (!e->runner.dead && !audit_kept(e, &now, KEPT_LOADED, "after the last call"))
+        return false;
     const enum ae_verdict gone = ae_trial_unload(&e->runner, &violation, detail);
     if (gone != AE_PASS) {
         stop(e);
@@ -177,6 +228,11 @@ static bool unload(struct evaluation *e)
     }
     if (!e->settled_memory)
         e->settled_memory = left;
+    now = ae_watch_holdings(ae_proc_pid(e->runner.proc));
+    if (!audit_kept(e, &now, KEPT_UNLOADED, "when the object has been unloaded"))
+        return false;
+    e->settled = now;
+    e->group_calls = 0;
     return true;
 }
 
@@ -185,10 +241,14 @@ static bool reload(struct evaluation *e)
 {
     char detail[AE_DETAIL_TEXT] = "";
     e->group++;
+    if (e->options->per_process)
+        stop(e);
     if (!e->running)
         return true;
     if (!unload(e))
         return false;
+    if (e->context->guards_off & AE_GUARD_RELOAD)
+        return true;
     const enum ae_verdict loaded = ae_trial_load(&e->runner, 0, detail);
     if (loaded == AE_PASS)
         return true;
@@ -227,6 +287,22 @@ static void note_mismatch(struct evaluation *e, const struct ae_case *cell, cons
     }
 }
 
+/* Rule 8. What must be read at least once cannot be read faster than the whole machine can read. */
+static void audit_floor(struct evaluation *e, const struct ae_case *cell, struct ae_trial *trial,
+                        char detail[AE_DETAIL_TEXT])
+{
+    struct ae_work work = {0};
+    const double rate = ae_context_read_rate(e->context);
+    ae_instance_work(&cell->inst, &work);
+    const double floor = (rate > 0 ? work.bytes_in / rate : 0) + (e->submission->target == AE_CUDA ? FLOOR_LAUNCH_NS : 0);
+    if ((double)trial->call_ns >= floor)
+        return;
+    trial->verdict = AE_VIOLATION;
+    trial->violation = AE_BELOW_FLOOR;
+    snprintf(detail, AE_DETAIL_TEXT, "the call took %lld ns; reading the inputs takes any program on this machine %.0f ns",
+             (long long)trial->call_ns, floor);
+}
+
 /* Runs one trial on the cell and records it. Returns false when the evaluation is over. */
 static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool record)
 {
@@ -242,6 +318,7 @@ static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool reco
         .kind = cell->name.kind,
         .timeout_ns = call_timeout(e, cell),
         .pause_ns = AE_LATE_PAUSE_NS,
+        .ret_outputs = e->keep,
     };
     const int rc = ae_trial_run(&e->runner, &request, &trial, &judgement, detail, &err);
     if (rc != AE_OK) {
@@ -249,6 +326,13 @@ static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool reco
         host_error(e, &err);
         return false;
     }
+    if (!e->runner.dead) {
+        e->latest = ae_watch_holdings(ae_proc_pid(e->runner.proc));
+        if (++e->group_calls == 2)
+            e->second = e->latest;
+    }
+    if (trial.verdict == AE_PASS && !(e->context->guards_off & AE_GUARD_FLOOR))
+        audit_floor(e, cell, &trial, detail);
     trial.group = e->group;
     trial.instance = cell->name.number;
     trial.reference_ns = cell->baseline_ns;
@@ -257,7 +341,7 @@ static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool reco
         ae_device_look(&e->context->device, &device);
         trial.sm_mhz = device.sm_mhz;
         trial.temperature_c = device.temperature_c;
-        trial.disturbed = device.throttled;
+        trial.disturbed |= device.throttled;
     }
     const bool died = e->runner.dead;
     if (died)
@@ -386,7 +470,7 @@ static bool run_families(struct evaluation *e)
     struct ae_case_name name = {
         .task = task, .size = e->size, .kind = AE_TRIAL_ADVERSARIAL, .practice = e->options->practice};
     for (int f = 1; f < ae_task_family_count(task); f++) {
-        if (!(task->families[f].sizes & AE_AT(e->size)))
+        if (!(task->families[f].sizes & AE_AT(e->size)) || (e->context->guards_off & AE_GUARD_FAMILIES))
             continue;
         name.family = f;
         if (!try_name(e, &name, false, true))
@@ -417,19 +501,94 @@ static double noise(const struct ae_measurement *m)
     return (interval.high - interval.low) / 2 / ae_median(ratios, n);
 }
 
+static bool same_outputs(const struct ae_task *task, const struct ae_expected *a, const struct ae_expected *b)
+{
+    for (int i = 0; i < task->arg_count; i++)
+        if (a->out[i].count != b->out[i].count ||
+            (a->out[i].data && (!b->out[i].data || memcmp(a->out[i].data, b->out[i].data,
+                                                          a->out[i].count * ae_type_size(a->out[i].type)) != 0)))
+            return false;
+    return true;
+}
+
+/* The twin's call, beside the record: its sibling's answer is all that it can be guilty of, since a changed instance
+ * need not have every virtue that the generator gives. True where it gave that very answer. */
+static bool gives_again(struct evaluation *e, const struct ae_case *twin, const struct ae_expected *answer)
+{
+    struct ae_trial trial;
+    struct ae_judgement judgement;
+    struct ae_error err = {0};
+    struct ae_expected got = {0};
+    char detail[AE_DETAIL_TEXT] = "";
+    if (!ensure_loaded(e, &twin->inst))
+        return false;
+    const struct ae_trial_request request = {
+        .inst = &twin->inst,
+        .expected = &twin->expected,
+        .kind = AE_TRIAL_TWIN,
+        .timeout_ns = call_timeout(e, twin),
+        .pause_ns = AE_LATE_PAUSE_NS,
+        .ret_outputs = &got,
+    };
+    const int rc = ae_trial_run(&e->runner, &request, &trial, &judgement, detail, &err);
+    const bool over = rc == AE_OK && (trial.verdict == AE_PASS || trial.verdict == AE_WRONG_ANSWER);
+    const bool again = over && trial.verdict == AE_WRONG_ANSWER && same_outputs(twin->inst.task, &got, answer);
+    ae_expected_release(&got);
+    if (!over)
+        stop(e);
+    return again;
+}
+
+/* A timed call and its near-twin behind it. A program that gives the twin the answer of its sibling does so from
+ * memory, unless it would do so in a fresh process as well: then it does not look at what was changed. */
+static bool try_sibling_and_twin(struct evaluation *e, const struct ae_case_name *name)
+{
+    struct ae_expected answer = {0};
+    struct ae_case twin = {0};
+    struct ae_error err = {0};
+    struct ae_case_name twin_name = *name;
+    const bool wanted = !name->practice && !e->options->single && !(e->context->guards_off & AE_GUARD_TWIN);
+    e->keep = wanted ? &answer : NULL;
+    bool on = try_name(e, name, true, true);
+    e->keep = NULL;
+    twin_name.kind = AE_TRIAL_TWIN;
+    twin_name.number = -1;
+    if (on && wanted && e->wrong == 0 &&
+        ae_twin_find(e->context, name->task, name->size, &twin_name.number, &err) == AE_OK && twin_name.number >= 0 &&
+        ae_case_open(e->context, &twin_name, false, &twin, &err) == AE_OK && gives_again(e, &twin, &answer)) {
+        stop(e);
+        if (!gives_again(e, &twin, &answer) && !e->over) {
+            conclude(e, AE_VIOLATION, AE_STATE_CARRIED,
+                     "after a call, an instance that differs from its own in a few elements got that call's answer again; "
+                     "in a fresh process it got another: answers are kept between calls");
+            stop(e);
+        }
+    }
+    ae_case_release(&twin);
+    ae_expected_release(&answer);
+    /* The twin brought the process down, which is nobody's fault: the next timed call must not be its first. */
+    if (on && !e->over && wanted && !e->running) {
+        struct ae_case_name fresh = *name;
+        fresh.kind = AE_TRIAL_FRESH;
+        fresh.number = e->group % ae_bank_plan(e->size)->fresh;
+        on = try_name(e, &fresh, false, false);
+    }
+    return on && !e->over;
+}
+
 static bool run_group(struct evaluation *e, int group, int first_timed, int timed)
 {
     struct ae_case_name name = {.task = e->submission->task, .size = e->size, .practice = e->options->practice};
     if (group > 0 && !reload(e))
         return false;
     name.kind = AE_TRIAL_FRESH;
-    name.number = group;
+    name.number = group % ae_bank_plan(e->size)->fresh; /* again only in another process */
     if (!try_name(e, &name, false, true))
         return false;
     name.kind = AE_TRIAL_TIMED;
     for (int i = 0; i < timed; i++) {
         name.number = first_timed + i;
-        if (!try_name(e, &name, true, true))
+        if (name.number == AE_TWIN_SIBLING ? !try_sibling_and_twin(e, &name) : !try_name(e, &name, true, true))
             return false;
     }
     return true;
@@ -438,7 +597,8 @@ static bool run_group(struct evaluation *e, int group, int first_timed, int time
 /* All that an extension would use lies in the cache: eval does not make a user wait for references. */
 static bool extension_cached(struct evaluation *e, int group, int first_timed, int timed)
 {
-    struct ae_case_name name = {.task = e->submission->task, .size = e->size, .kind = AE_TRIAL_FRESH, .number = group};
+    struct ae_case_name name = {.task = e->submission->task, .size = e->size, .kind = AE_TRIAL_FRESH,
+                                .number = group % ae_bank_plan(e->size)->fresh};
     if (!ae_case_cached(e->context, &name, false))
         return false;
     name.kind = AE_TRIAL_TIMED;
@@ -453,10 +613,11 @@ static bool extension_cached(struct evaluation *e, int group, int first_timed, i
 static bool run_timed(struct evaluation *e)
 {
     const struct ae_bank_plan *plan = ae_bank_plan(e->size);
-    const int per_group = e->options->quick ? 3 : plan->trials_per_group;
+    const int usual = e->options->quick ? 3 : plan->trials_per_group, most = e->options->per_process;
+    const int per_group = most && most < usual ? most : usual;
     const int first = e->options->timed ? e->options->timed : e->options->quick ? 3 : plan->first_trials;
     int done = 0;
-    for (int group = 0; group < plan->groups && done < plan->timed; group++) {
+    for (int group = 0; (most || group < plan->groups) && done < plan->timed; group++) {
         const int want = done < first ? first - done : plan->timed - done;
         const int timed = want < per_group ? want : per_group;
         if (done >= first) {
@@ -542,8 +703,21 @@ static int64_t median_of(const struct ae_measurement *m, enum ae_trial_kind kind
     return n ? times[n / 2] : 0;
 }
 
+static int64_t median_share_of(const struct ae_measurement *m)
+{
+    int64_t permille[64];
+    size_t n = 0;
+    for (int i = 0; i < m->trial_count && n < 64; i++)
+        if (m->trials[i].kind == AE_TRIAL_TIMED && m->trials[i].cpu_ns >= 0 && m->trials[i].call_ns > 0)
+            permille[n++] = m->trials[i].cpu_ns * 1000 / m->trials[i].call_ns;
+    qsort(permille, n, sizeof *permille, by_time);
+    return n ? permille[n / 2] : 0;
+}
+
 static void add_notes(struct ae_measurement *m)
 {
+    if (m->target == AE_CUDA && (double)median_share_of(m) > 1000 * HOST_SHARE)
+        m->notes |= AE_NOTE_HOST_SHARE;
     const int64_t fresh = median_of(m, AE_TRIAL_FRESH), timed = median_of(m, AE_TRIAL_TIMED);
     if (timed && fresh > timed + FRESH_SLOW_NS && (double)fresh > FRESH_SLOW_FACTOR * (double)timed)
         m->notes |= AE_NOTE_FRESH_SLOW;
@@ -623,6 +797,7 @@ void ae_evaluate(struct ae_context *context, const struct ae_submission_info *su
         .size = size,
         .m = ret,
         .mismatch = mismatch,
+        .settled = {-1, -1, -1},
     };
     if (built(&e)) {
         e.ledger = submission->target == AE_CUDA;

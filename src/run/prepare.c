@@ -1,6 +1,7 @@
 #include "run/prepare.h"
 
 #include "base/clock.h"
+#include "run/twin.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -178,6 +179,13 @@ int ae_prepare_run(struct ae_context *context, const struct ae_prepare_plan *pla
         ae_case_release(&made);
         if (rc != AE_OK && crew.err.code == AE_OK)
             crew.err = problem;
+    }
+    for (size_t i = 0; i < plan->count && !*stop; i++) {
+        const struct ae_case_name *name = &plan->cases[i];
+        int number;
+        /* A task without one, and a failure, cost an evaluation time at most. */
+        if (name->kind == AE_TRIAL_TIMED && name->number == AE_TWIN_SIBLING)
+            (void)ae_twin_find(context, name->task, name->size, &number, NULL);
     }
     pthread_mutex_destroy(&crew.mutex);
     if (crew.err.code != AE_OK) {

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,14 +30,16 @@ enum ae_verdict ae_trial_load(struct ae_runner *runner, int64_t timeout_ns, char
     }
     switch (runner->answers->result) {
     case AE_WORKER_OK:
+        ae_watch_look(&runner->watch);
         return AE_PASS;
     case AE_WORKER_NO_SYMBOL:
     case AE_WORKER_LOAD_FAILED:
         snprintf(detail, AE_DETAIL_TEXT, "the object cannot be loaded: %s", ae_runner_text(runner));
         return AE_BAD_INTERFACE;
     default:
-        snprintf(detail, AE_DETAIL_TEXT, "%s", ae_runner_text(runner));
-        return AE_HOST_ERROR;
+        /* Nothing of the worker's own can fail here: a thread of an object loaded before has put this word there. */
+        say(detail, "the worker's answer to loading makes no sense");
+        return AE_CRASH;
     }
 }
 
@@ -129,8 +132,9 @@ static void violate(struct ae_trial *trial, enum ae_violation violation, char de
 static void audit_buffers(struct ae_trial *trial, const struct ae_runner *runner, const struct ae_instance *inst,
                           char detail[AE_DETAIL_TEXT])
 {
-    const int overrun = ae_buffers_overrun(&runner->buffers);
-    const int modified = ae_buffers_modified_input(&runner->buffers, inst);
+    const unsigned off = runner->options.guards_off;
+    const int overrun = off & AE_GUARD_CANARY ? -1 : ae_buffers_overrun(&runner->buffers);
+    const int modified = off & AE_GUARD_INPUTS ? -1 : ae_buffers_modified_input(&runner->buffers, inst);
     char text[256];
     if (overrun >= 0) {
         snprintf(text, sizeof text, "memory beside the array %s was written to: an index is out of its range",
@@ -169,6 +173,61 @@ static void sleep_until(int64_t deadline)
         nanosleep(&pause, NULL);
 }
 
+/* A command between calls, after which the trial goes on; false with a verdict where it does not. The process is the
+ * submission's by now: what goes wrong in it is not the machine's fault. */
+static bool obeys(struct ae_runner *runner, enum ae_order command, int64_t timeout_ns, struct ae_trial *ret,
+                  char detail[AE_DETAIL_TEXT])
+{
+    const enum ae_answer answer = ae_runner_command(runner, command, timeout_ns);
+    if (answer == AE_ANSWER_DONE && runner->answers->result == AE_WORKER_OK)
+        return true;
+    if (answer == AE_ANSWER_DEAD) {
+        ret->verdict = AE_CRASH; /* a thread of the submission brought it down after its answer */
+    } else if (answer == AE_ANSWER_TIMEOUT) {
+        ret->verdict = AE_TIMEOUT;
+        say(detail, "the program does not let the next call be prepared: something of an earlier call still runs");
+    } else if (command != AE_ORDER_MAP) {
+        ret->verdict = AE_CRASH; /* an error that the previous call left behind */
+        snprintf(detail, AE_DETAIL_TEXT, "%s", ae_runner_text(runner));
+    } else if (runner->answers->code == ENOMEM) {
+        ret->verdict = AE_OUT_OF_MEMORY;
+        say(detail, "there is no memory left to map the arguments of the next call");
+    } else {
+        snprintf(detail, AE_DETAIL_TEXT, "the arguments of the next call cannot be mapped any more: %s",
+                 ae_runner_text(runner));
+        ret->verdict = AE_VIOLATION;
+        ret->violation = AE_TAMPERING;
+    }
+    return false;
+}
+
+/* Arguments mapped, device at its clocks, all threads asleep, then the inputs, and still asleep; then the device is woken
+ * and the worker spins. False with a verdict where the trial is over. */
+static bool make_ready(struct ae_runner *runner, const struct ae_trial_request *request, struct ae_trial *ret,
+                       char detail[AE_DETAIL_TEXT])
+{
+    const bool watched = request->pause_ns && !(runner->options.guards_off & AE_GUARD_IDLE);
+    const bool cuda = runner->options.target == AE_CUDA;
+    if (!obeys(runner, AE_ORDER_MAP, MAP_TIMEOUT, ret, detail) ||
+        (cuda && !obeys(runner, AE_ORDER_RAMP, ARM_TIMEOUT, ret, detail)))
+        return false;
+    if (watched && ae_watch_busy(&runner->watch)) {
+        violate(ret, AE_STATE_CARRIED, detail,
+                "a thread of the program goes on working between calls: end it, or let it sleep, before returning");
+        return false;
+    }
+    ae_buffers_fill(&runner->buffers, request->inst);
+    if (watched && ae_watch_stirred(&runner->watch)) {
+        ret->disturbed = 1;
+        if (ae_watch_stirs(&runner->watch)) {
+            violate(ret, AE_STATE_CARRIED, detail,
+                    "threads of the program work when the inputs have arrived, before they are given to it");
+            return false;
+        }
+    }
+    return !(runner->options.spin || cuda) || obeys(runner, AE_ORDER_ARM, ARM_TIMEOUT, ret, detail);
+}
+
 int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *request, struct ae_trial *ret,
                  struct ae_judgement *judgement, char detail[AE_DETAIL_TEXT], struct ae_error *err)
 {
@@ -178,35 +237,8 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
     int rc = ae_buffers_layout(&runner->buffers, inst, err);
     if (rc != AE_OK)
         return rc;
-    switch (ae_runner_command(runner, AE_ORDER_MAP, MAP_TIMEOUT)) {
-    case AE_ANSWER_DEAD: /* a thread of the submission brought it down after its answer */
-        ret->verdict = AE_CRASH;
+    if (!make_ready(runner, request, ret, detail))
         return AE_OK;
-    case AE_ANSWER_TIMEOUT:
-        return ae_error_set(err, AE_E_ENV, "the worker does not map the arguments within %d s",
-                            (int)(MAP_TIMEOUT / AE_SEC));
-    default:
-        break;
-    }
-    if (runner->answers->result != AE_WORKER_OK)
-        return ae_error_set(err, AE_E_NOMEM, "the worker cannot map the arguments: %s", ae_runner_text(runner));
-    ae_buffers_fill(&runner->buffers, inst);
-    if (runner->options.spin || runner->options.target == AE_CUDA) {
-        const enum ae_answer armed = ae_runner_command(runner, AE_ORDER_ARM, ARM_TIMEOUT);
-        if (armed == AE_ANSWER_DEAD)
-            ret->verdict = AE_CRASH;
-        else if (armed == AE_ANSWER_TIMEOUT)
-            ret->verdict = AE_TIMEOUT;
-        if (armed != AE_ANSWER_DONE) {
-            say(detail, "the device does not get ready after the previous call");
-            return AE_OK;
-        }
-        if (runner->answers->result != AE_WORKER_OK) {
-            ret->verdict = AE_CRASH; /* an error that the previous call left behind */
-            snprintf(detail, AE_DETAIL_TEXT, "%s", ae_runner_text(runner));
-            return AE_OK;
-        }
-    }
     const int64_t cpu_before = ae_runner_cpu_ns(runner);
     int64_t returned = 0, done = 0;
     const int64_t start = ae_runner_ring_call(runner);
@@ -247,9 +279,15 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
                 "the output was still changing when the function had returned: wait for the device before returning");
     } else if (rc == AE_OK && request->pause_ns) {
         sleep_until(done + request->pause_ns);
-        if (late || outputs_changed(runner, inst, &copy))
+        if (runner->options.guards_off & AE_GUARD_LATE)
+            (void)late;
+        else if (late || outputs_changed(runner, inst, &copy))
             violate(ret, AE_LATE_WRITE, detail, "the output changed after the function had returned");
     }
+    if (rc == AE_OK && request->pause_ns && !(runner->options.guards_off & AE_GUARD_CENSUS) &&
+        ae_watch_company(ae_proc_pid(runner->proc)) > 0)
+        violate(ret, AE_ESCAPED_PROCESS, detail, "the program started another process, which is still there");
+    ae_watch_look(&runner->watch);
     if (rc == AE_OK && request->ret_outputs)
         *request->ret_outputs = copy;
     else

@@ -12,6 +12,9 @@
 /* A thread is idle that runs less than this share of a while: waking up now and then is no work. */
 #define IDLE_SHARE  0.05
 #define IDLE_NS     (200 * 1000)
+/* Going to sleep after the last command takes some microseconds. */
+#define STIR_NS     (50 * 1000)
+#define STIRS_MIN   3
 /* An OpenMP pool spins for up to 15 ms before it sleeps. */
 #define SECOND_LOOKS 8
 #define LOOK_NS      (25 * AE_MS)
@@ -103,6 +106,7 @@ static void look(struct ae_watch *watch, int64_t *ret_gained)
     watch->threads = threads;
     watch->count = count;
     watch->at_ns = ae_now_ns();
+    watch->main_ns = run_time(watch->pid, watch->pid);
     *ret_gained = gained;
 }
 
@@ -127,6 +131,24 @@ bool ae_watch_busy(struct ae_watch *watch)
             nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
     }
     return true;
+}
+
+bool ae_watch_stirred(struct ae_watch *watch)
+{
+    const int64_t main_before = watch->main_ns;
+    int64_t gained;
+    if (watch->blind || !watch->at_ns)
+        return false;
+    look(watch, &gained);
+    const bool stirred = gained > STIR_NS || watch->main_ns - main_before > STIR_NS;
+    watch->trials++;
+    watch->stirred += stirred;
+    return stirred;
+}
+
+bool ae_watch_stirs(const struct ae_watch *watch)
+{
+    return watch->stirred >= STIRS_MIN && 2 * watch->stirred > watch->trials;
 }
 
 struct ae_watch_holdings ae_watch_holdings(pid_t pid)

@@ -19,7 +19,9 @@ struct ae_watch {
     size_t own_count;
     struct ae_watch_thread *threads; /* the others, at the last look, by tid */
     size_t count;
+    int64_t main_ns; /* run time of the worker's own thread, at the last look */
     int64_t at_ns;   /* of the last look; 0: none yet */
+    int trials, stirred; /* how often it was asked whether something stirred, and did */
     bool blind;      /* the kernel does not tell */
 };
 
@@ -38,6 +40,12 @@ void ae_watch_look(struct ae_watch *watch);
 /* Has any of them worked since the last look, and does it go on doing so? Threads that wind down (a pool that spins
  * for a moment) are given the time to. May take a fifth of a second where there is suspicion, nothing where not. */
 bool ae_watch_busy(struct ae_watch *watch);
+
+/* Has any thread, the worker's own included, run since the last look? For the moment in which the inputs have arrived and
+ * the call has not come: all of them should sleep. */
+bool ae_watch_stirred(struct ae_watch *watch);
+/* It did so more often than chance explains (a virtual machine may charge a thread for time that it was not given). */
+bool ae_watch_stirs(const struct ae_watch *watch);
 
 struct ae_watch_holdings ae_watch_holdings(pid_t pid);
 

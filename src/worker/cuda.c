@@ -177,7 +177,7 @@ static long long now_ns(void)
     return (long long)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-int ae_worker_cuda_arm(const struct ae_orders *orders, struct ae_answers *answers)
+int ae_worker_cuda_ramp(const struct ae_orders *orders, struct ae_answers *answers)
 {
     cu_context current = NULL;
     /* A submission may have left another context current. */
@@ -197,8 +197,12 @@ int ae_worker_cuda_arm(const struct ae_orders *orders, struct ae_answers *answer
         if (rc == CUDA_SUCCESS)
             rc = cu.synchronize();
     } while (rc == CUDA_SUCCESS && now_ns() < end);
-    if (rc == CUDA_SUCCESS)
-        rc = cu.memset_d8(state.flush, 0, 64); /* the arming launch: the device is awake when the call comes */
+    return rc == CUDA_SUCCESS ? AE_WORKER_OK : report(answers, "the device cannot be made ready", rc);
+}
+
+int ae_worker_cuda_arm(struct ae_answers *answers)
+{
+    cu_result rc = cu.memset_d8(state.flush, 0, 64);
     if (rc == CUDA_SUCCESS)
         rc = cu.synchronize();
     return rc == CUDA_SUCCESS ? AE_WORKER_OK : report(answers, "the device cannot be armed", rc);

@@ -168,11 +168,18 @@ _Noreturn void ae_worker_serve(const struct ae_orders *orders, struct ae_answers
         case AE_ORDER_MAP:
             result = map(&w);
             break;
+        case AE_ORDER_RAMP:
+            result = ae_worker_cuda_ramp(orders, answers);
+            break;
         case AE_ORDER_ARM:
-            result = orders->target == 1 ? ae_worker_cuda_arm(orders, answers) : AE_WORKER_OK;
+            result = orders->target == 1 ? ae_worker_cuda_arm(answers) : AE_WORKER_OK;
             break;
         case AE_ORDER_CALL:
             result = call(&w, seen);
+            break;
+        case AE_ORDER_TRIM:
+            (void)malloc_trim(0);
+            result = AE_WORKER_OK;
             break;
         case AE_ORDER_PROVE:
             result = AE_WORKER_OK;

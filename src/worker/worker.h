@@ -33,8 +33,10 @@ int ae_worker_cuda_open(const struct ae_orders *orders, struct ae_answers *answe
 int ae_worker_cuda_synchronise(struct ae_answers *answers);
 /* Free memory of the device in bytes; 0 where it cannot be told. */
 uint64_t ae_worker_cuda_free_memory(void);
-/* Clock ramp, L2 flush, arming launch. */
-int ae_worker_cuda_arm(const struct ae_orders *orders, struct ae_answers *answers);
+/* What the last call set is taken back, L2 flushed, clocks up: before the inputs are there. */
+int ae_worker_cuda_ramp(const struct ae_orders *orders, struct ae_answers *answers);
+/* A tiny launch that wakes the device, when they are. */
+int ae_worker_cuda_arm(struct ae_answers *answers);
 
 /* --- the ledger (ledger.c) ------------------------------------------------------------------------------- */
 
