@@ -1,4 +1,4 @@
-/* acceleval report, compare */
+/* acceleval report, compare, history */
 #include "cli/cli.h"
 
 #include "base/clock.h"
@@ -16,6 +16,7 @@ struct values {
     int64_t run;
     const char *baseline, *out;
     struct ae_list entrants;
+    struct ae_task_list tasks;
     unsigned sizes;
     int format, pick;
     bool detail, domains, json;
@@ -46,6 +47,19 @@ const struct ae_option ae_report_options_table[] = {
 };
 
 const struct ae_option ae_compare_options[] = {
+    {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .help = "only these sizes",
+     .offset = offsetof(struct values, sizes)},
+    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "of the output",
+     .offset = offsetof(struct values, format)},
+    {.name = "json", .kind = AE_OPTION_FLAG, .help = "the same as --format json", .offset = offsetof(struct values, json)},
+    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead",
+     .offset = offsetof(struct values, out)},
+    {0},
+};
+
+const struct ae_option ae_history_options[] = {
+    {.name = "task", .letter = 't', .kind = AE_OPTION_TASK, .one = true, .help = "only this task",
+     .offset = offsetof(struct values, tasks)},
     {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .help = "only these sizes",
      .offset = offsetof(struct values, sizes)},
     {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "of the output",
@@ -161,5 +175,33 @@ int ae_cmd_compare(const struct ae_command *self, int argc, char **argv)
     ae_store_close(store);
     ae_list_release(&rest);
     ae_options_release(ae_compare_options, &values);
+    return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);
+}
+
+int ae_cmd_history(const struct ae_command *self, int argc, char **argv)
+{
+    struct values values = {0};
+    struct ae_list rest = {0};
+    struct ae_store *store = NULL;
+    struct ae_report report = {0};
+    struct ae_error err = {0};
+    const int done = ae_cli_parse(self, argc, argv, &values, &rest);
+    if (done >= 0)
+        return done;
+    int rc = rest.count == 1 ? AE_OK : ae_error_set(&err, AE_E_USAGE, "history takes one entrant");
+    if (rc == AE_OK)
+        rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
+    if (rc == AE_OK) {
+        const struct ae_measurement_filter filter = {.task = values.tasks.count ? values.tasks.items[0]->id : NULL,
+                                                     .sizes = values.sizes,
+                                                     .trials = AE_TRIALS_ALL};
+        rc = ae_history_build(store, rest.items[0], &filter, &report, &err);
+        if (rc == AE_OK)
+            rc = print(&values, NULL, NULL, &report, "history", NULL, &err);
+        ae_report_release(&report);
+    }
+    ae_store_close(store);
+    ae_list_release(&rest);
+    ae_options_release(ae_history_options, &values);
     return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);
 }

@@ -23,6 +23,8 @@ const struct ae_command ae_commands[] = {
      ae_cmd_report},
     {"compare", "two entrants, task by task: faster, slower, same, unclear", "A B [OPTION...]", NULL,
      ae_compare_options, AE_OPERAND_WORD, ae_cmd_compare},
+    {"history", "an entrant over its runs: what changed, and regressions against the noise", "ENTRANT [OPTION...]", NULL,
+     ae_history_options, AE_OPERAND_WORD, ae_cmd_history},
     {"prepare", "expected outputs and baselines into the cache", "[OPTION...]", NULL, ae_prepare_options,
      AE_OPERAND_NONE, ae_cmd_prepare},
     {"repro", "a practice instance and a plain driver in a folder, for a debugger", "SOURCE [OPTION...]", NULL,

@@ -120,6 +120,7 @@ static int collect_one(void *data, const struct ae_stored *stored)
     }
     struct ae_entry e = {.id = stored->id,
                          .run = stored->run,
+                         .started_ns = m->started_ns,
                          .size = m->size,
                          .target = m->target,
                          .sample = m->sample,

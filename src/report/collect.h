@@ -6,7 +6,7 @@
 #include "report/report.h"
 
 struct ae_entry { /* one measurement */
-    int64_t id, run;
+    int64_t id, run, started_ns;
     int environment, task, entrant, bank; /* numbers in the words of the collection */
     enum ae_size size;
     enum ae_target target;

@@ -51,7 +51,7 @@ struct ae_report_options {
 
 /* What machine formats carry besides the tables. */
 struct ae_report_header {
-    const char *kind; /* "report", "compare", "list" */
+    const char *kind; /* "report", "compare", "history" */
     const char *tool_version;
     int64_t generated_ns;     /* CLOCK_REALTIME */
     const char *options_json; /* effective options, a JSON object; NULL: {} */
@@ -79,6 +79,11 @@ struct ae_side {
  * equal environments are compared. */
 int ae_compare_build(struct ae_store *store, const struct ae_side *a, const struct ae_side *b,
                      const struct ae_measurement_filter *filter, struct ae_report *ret, struct ae_error *err);
+
+/* One entrant over all its runs, task by task: what changed against the run before, regressions against the noise of
+ * the measurement and of runs among each other. AE_E_NOTFOUND where nothing was measured of it. */
+int ae_history_build(struct ae_store *store, const char *entrant, const struct ae_measurement_filter *filter,
+                     struct ae_report *ret, struct ae_error *err);
 
 /* Prints all tables. AE_E_IO where the stream fails (a full disk; a closed pipe). */
 int ae_report_print(const struct ae_report *report, const struct ae_report_header *header,

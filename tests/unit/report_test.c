@@ -310,6 +310,43 @@ static void best_against_yardstick(void **state)
     ae_report_release(&report);
 }
 
+/* Five runs on one task: the same, slower by 1 % (as runs differ), by 20 %, failing, right again; and one not judged. */
+static void history(void **state)
+{
+    (void)state;
+    static const struct {
+        double ms;
+        enum ae_verdict verdict;
+        const char *trend;
+    } runs[] = {{10, AE_PASS, "first"},
+                {10, AE_PASS, "same"},
+                {10.1, AE_PASS, "same"},
+                {12, AE_PASS, "REGRESSION: slower"},
+                {0, AE_NOT_RUN, "not judged"},
+                {1, AE_WRONG_ANSWER, "REGRESSION: now fails"},
+                {1, AE_CRASH, "still fails"},
+                {12, AE_PASS, "now passes"},
+                {6, AE_PASS, "faster"}};
+    const size_t count = sizeof runs / sizeof *runs;
+    struct ae_report report;
+    for (size_t i = 0; i < count; i++) {
+        begin(ENVIRONMENT, "bank", false);
+        PUT("a", &tasks[0], runs[i].verdict, runs[i].ms);
+        PUT("b", &tasks[0], AE_PASS, 1);
+    }
+    const struct ae_measurement_filter all = {0};
+    if (ae_history_build(store, "a", &all, &report, &err) != AE_OK)
+        fail_msg("%s", err.text);
+    const struct ae_table *table = &report.tables[0];
+    assert_int_equal(table->row_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(table->cells[i * table->column_count + 11].text, runs[i].trend);
+    near_to(table->cells[3 * table->column_count + 9].value, 10.1 / 12);
+    assert_string_equal(report.summary, "2 regressions in 9 results of a, the first: alpha at small in run 5.");
+    ae_report_release(&report);
+    assert_int_equal(ae_history_build(store, "nobody", &all, &report, &err), AE_E_NOTFOUND);
+}
+
 /* Two tasks that the program knows, of two domains. */
 static void domains(void **state)
 {
@@ -734,6 +771,7 @@ int main(void)
         TEST(yardsticks),
         TEST(best_against_yardstick),
         TEST(domains),
+        TEST(history),
         TEST(other_banks_are_not_paired),
         TEST(samples),
         TEST(detail),
