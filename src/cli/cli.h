@@ -64,6 +64,7 @@ AE_SUBCOMMAND(run);
 AE_SUBCOMMAND(refine);
 AE_SUBCOMMAND(transfer);
 AE_SUBCOMMAND(answers);
+AE_SUBCOMMAND(manual);
 
 extern const struct ae_option ae_answers_options[];
 extern const struct ae_option ae_bank_options[];

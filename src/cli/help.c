@@ -46,7 +46,7 @@ static void wrap(const char *text, int indent, int at, int width, FILE *out)
     }
 }
 
-static void argument_name(const struct ae_option *o, char *text, size_t size)
+void ae_option_argument(const struct ae_option *o, char *text, size_t size)
 {
     static const char *const by_kind[] = {
         [AE_OPTION_FLAG] = "",     [AE_OPTION_STRING] = "TEXT", [AE_OPTION_INTEGER] = "N", [AE_OPTION_CHOICE] = "",
@@ -61,23 +61,27 @@ static void argument_name(const struct ae_option *o, char *text, size_t size)
         snprintf(text + used, size - used, ",...");
 }
 
+void ae_option_explain(const struct ae_option *o, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s", o->help ? o->help : "");
+    if (used < size && o->kind == AE_OPTION_INTEGER && (o->lo || o->hi))
+        used += o->hi == INT64_MAX
+                    ? (size_t)snprintf(text + used, size - used, " (from %lld)", (long long)o->lo)
+                    : (size_t)snprintf(text + used, size - used, " (%lld..%lld)", (long long)o->lo, (long long)o->hi);
+    const char *fallback = o->fallback ? o->fallback : o->kind == AE_OPTION_CHOICE ? o->choices[0] : NULL;
+    if (used < size && fallback)
+        used += (size_t)snprintf(text + used, size - used, " [%s]", fallback);
+    if (used < size && o->env)
+        snprintf(text + used, size - used, " [$%s]", o->env);
+}
+
 static void option_help(const struct ae_option *o, int width, FILE *out)
 {
-    char argument[128], left[256], right[1024];
-    argument_name(o, argument, sizeof argument);
+    char argument[128], left[256], right[AE_OPTION_TEXT];
+    ae_option_argument(o, argument, sizeof argument);
     snprintf(left, sizeof left, "%*s%c%c%s --%s%s%s", INDENT, "", o->letter ? '-' : ' ',
              o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, *argument ? "=" : "", argument);
-    size_t used = (size_t)snprintf(right, sizeof right, "%s", o->help ? o->help : "");
-    if (used < sizeof right && o->kind == AE_OPTION_INTEGER && (o->lo || o->hi))
-        used += o->hi == INT64_MAX
-                    ? (size_t)snprintf(right + used, sizeof right - used, " (from %lld)", (long long)o->lo)
-                    : (size_t)snprintf(right + used, sizeof right - used, " (%lld..%lld)", (long long)o->lo,
-                                       (long long)o->hi);
-    const char *fallback = o->fallback ? o->fallback : o->kind == AE_OPTION_CHOICE ? o->choices[0] : NULL;
-    if (used < sizeof right && fallback)
-        used += (size_t)snprintf(right + used, sizeof right - used, " [%s]", fallback);
-    if (used < sizeof right && o->env)
-        snprintf(right + used, sizeof right - used, " [$%s]", o->env);
+    ae_option_explain(o, right, sizeof right);
     int at = (int)strlen(left);
     fputs(left, out);
     if (at + 2 > LEFT) {

@@ -63,6 +63,7 @@ const struct ae_command ae_commands[] = {
      ae_new_task_options, AE_OPERAND_WORD, ae_cmd_new_task},
     {"completion", "a completion script for bash", "", "source <(acceleval completion)", NULL, AE_OPERAND_NONE,
      ae_cmd_completion},
+    {"manual", "the manual page: acceleval manual | man -l -", "", NULL, NULL, AE_OPERAND_NONE, ae_cmd_manual},
     {0},
 };
 
@@ -72,6 +73,15 @@ int ae_cmd_completion(const struct ae_command *self, int argc, char **argv)
     if (done >= 0)
         return done;
     ae_completion_bash(ae_commands, "acceleval", stdout);
+    return fflush(stdout) == 0 ? AE_EXIT_OK : AE_EXIT_ENVIRONMENT;
+}
+
+int ae_cmd_manual(const struct ae_command *self, int argc, char **argv)
+{
+    const int done = ae_cli_parse(self, argc, argv, NULL, NULL);
+    if (done >= 0)
+        return done;
+    ae_manual_roff(ae_commands, "acceleval", AE_VERSION, stdout);
     return fflush(stdout) == 0 ? AE_EXIT_OK : AE_EXIT_ENVIRONMENT;
 }
 

@@ -92,5 +92,12 @@ void ae_command_help(const struct ae_command *command, const char *program, int 
 void ae_commands_help(const struct ae_command *commands, int width, FILE *out);
 /* A completion script for bash: `source <(acceleval completion)`. */
 void ae_completion_bash(const struct ae_command *commands, const char *program, FILE *out);
+/* A manual page in roff, section 1. */
+void ae_manual_roff(const struct ae_command *commands, const char *program, const char *version, FILE *out);
+
+/* What help and manual say of one option: its argument ("FILE", "a|b"), and its help with range, default, variable. */
+#define AE_OPTION_TEXT 1024
+void ae_option_argument(const struct ae_option *option, char *text, size_t size);
+void ae_option_explain(const struct ae_option *option, char *text, size_t size);
 
 #endif
