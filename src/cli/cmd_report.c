@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const formats[] = {"term", "md", "csv", "json", "latex", "html", "xlsx", NULL};
+static const char *const formats[] = {"term", "md", "csv", "json", "latex", "svg", "html", "xlsx", NULL};
 static const char *const picks[] = {"first", "best", NULL};
 
 struct values {

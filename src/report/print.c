@@ -6,7 +6,7 @@
 #include <time.h>
 
 static const char *const format_names[AE_FORMAT_COUNT] = {"term",  "md",   "csv", "json",
-                                                            "latex", "html", "xlsx"};
+                                                            "latex", "svg",  "html", "xlsx"};
 
 const char *ae_format_name(enum ae_format format)
 {
@@ -120,6 +120,9 @@ int ae_report_print(const struct ae_report *report, const struct ae_report_heade
         break;
     case AE_FORMAT_LATEX:
         ae_print_latex(report, header, out);
+        break;
+    case AE_FORMAT_SVG:
+        ae_print_svg(report, out);
         break;
     case AE_FORMAT_XLSX:
         if ((r = ae_print_xlsx(report, header, out, err)) != AE_OK)

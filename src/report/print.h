@@ -22,6 +22,7 @@ void ae_print_csv(const struct ae_report *report, FILE *out);
 /* AE_E_NOMEM, else AE_OK. */
 int ae_print_json(const struct ae_report *report, const struct ae_report_header *header, FILE *out);
 void ae_print_latex(const struct ae_report *report, const struct ae_report_header *header, FILE *out);
+void ae_print_svg(const struct ae_report *report, FILE *out); /* the leaderboards only */
 /* AE_E_ENV where the program was built without the library for it; AE_E_NOMEM, AE_E_IO. */
 int ae_print_xlsx(const struct ae_report *report, const struct ae_report_header *header, FILE *out,
                   struct ae_error *err);

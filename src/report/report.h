@@ -15,6 +15,7 @@ enum ae_format {
     AE_FORMAT_CSV,
     AE_FORMAT_JSON,
     AE_FORMAT_LATEX,
+    AE_FORMAT_SVG,
     AE_FORMAT_HTML,
     AE_FORMAT_XLSX,
     AE_FORMAT_COUNT
