@@ -114,7 +114,8 @@ int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
         .baseline = values.baseline,
         .pick = (enum ae_pick)values.pick,
         .sections = values.format >= AE_FORMAT_HTML && !values.json ? AE_REPORT_ALL :
-                    AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_NOT_RUN |
+                    AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_MACHINES |
+                    AE_REPORT_NOT_RUN |
                     (values.detail ? AE_REPORT_DETAIL : 0) | (values.domains ? AE_REPORT_DOMAINS : 0),
     };
     int rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);

@@ -83,8 +83,11 @@ static void build(struct ae_builder *b)
     const unsigned sections =
         b->options->sections
             ? b->options->sections
-            : AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_NOT_RUN;
+            : AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_MACHINES |
+                  AE_REPORT_NOT_RUN;
     for (int pass = 0; pass < 3; pass++) {
+        if (pass == 2 && (sections & AE_REPORT_MACHINES) && !b->report->failed)
+            b->report->failed = !ae_section_machines(b, (sections & AE_REPORT_DETAIL) != 0);
         for (size_t at = 0, next; at < b->collection->count && !b->report->failed; at = next) {
             struct ae_board board;
             if (!ae_board_make(&board, b->report, b->collection, at, b->options, &next) ||

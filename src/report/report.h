@@ -36,7 +36,8 @@ enum ae_pick {
 #define AE_REPORT_NOT_RUN     (1u << 3) /* what could not run, and why; always there where there is any */
 #define AE_REPORT_DOMAINS     (1u << 4) /* the leaderboard's main columns by domain */
 #define AE_REPORT_YARDSTICKS  (1u << 5) /* the best entrant of each task against hand-written programs */
-#define AE_REPORT_ALL         63u
+#define AE_REPORT_MACHINES    (1u << 6) /* the same entrants on several machines; by task where detail is wanted */
+#define AE_REPORT_ALL         127u
 
 /* N, the tasks of a board, are those that any displayed entrant was measured on. A task that an entrant was not
  * measured on counts as failed; one that could not be judged (not_run, host_error, measured at an older version of
@@ -47,7 +48,7 @@ struct ae_report_options {
     const char *const *entrants;         /* only these, NULL-terminated; NULL: all. Yardsticks are read besides. */
     const char *baseline;                /* NULL or "reference": the single-thread reference; else any entrant */
     enum ae_pick pick;
-    unsigned sections; /* mask of AE_REPORT_*; 0: leaderboard, yardsticks, matrix, not run */
+    unsigned sections; /* mask of AE_REPORT_*; 0: leaderboard, yardsticks, matrix, machines, not run */
 };
 
 /* What machine formats carry besides the tables. */

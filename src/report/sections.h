@@ -17,6 +17,8 @@ bool ae_section_leaderboard(struct ae_builder *builder, const struct ae_board *b
 bool ae_section_domains(struct ae_builder *builder, const struct ae_board *board);
 /* One more sentence of the summary, too. */
 bool ae_section_yardsticks(struct ae_builder *builder, const struct ae_board *board);
+/* Of all boards at once: nothing where there is one environment only. by_task: one row a task and entrant besides. */
+bool ae_section_machines(struct ae_builder *builder, bool by_task);
 bool ae_section_matrix(struct ae_builder *builder, const struct ae_board *board);
 bool ae_section_detail(struct ae_builder *builder, const struct ae_board *board);
 bool ae_section_not_run(struct ae_builder *builder, const struct ae_board *board);

@@ -39,3 +39,29 @@ void ae_compare_pairs(const double *log_ratios, size_t count, double margin, uin
     ae_compare_strata(&pairs, 1, margin, seed, ret);
     ret->pairs = count;
 }
+
+/* Twice the mean rank of values[i], from 1 on. */
+static double rank_of(const double *values, size_t n, size_t i)
+{
+    double below = 0, equal = 0;
+    for (size_t k = 0; k < n; k++) {
+        below += values[k] < values[i];
+        equal += values[k] == values[i];
+    }
+    return 2 * below + equal + 1;
+}
+
+double ae_rank_correlation(const double *x, const double *y, size_t n)
+{
+    const double mean = (double)n + 1; /* of twice the ranks */
+    double xx = 0, yy = 0, xy = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(x[i]) || isnan(y[i]))
+            return NAN;
+        const double a = rank_of(x, n, i) - mean, b = rank_of(y, n, i) - mean;
+        xx += a * a;
+        yy += b * b;
+        xy += a * b;
+    }
+    return n >= 3 && xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+}

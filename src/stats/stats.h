@@ -130,6 +130,10 @@ struct ae_interval ae_user_gm_tasks_interval(const struct ae_score *scores, size
 struct ae_interval ae_coverage_tasks_interval(const struct ae_score *scores, size_t count, uint64_t seed);
 struct ae_interval ae_par_gm_tasks_interval(const struct ae_score *scores, size_t count, uint64_t seed);
 
+/* Spearman's rank correlation of n pairs, equal values sharing their mean rank; NaN where n < 3, a value is NaN, or all
+ * values of one side are equal. */
+double ae_rank_correlation(const double *x, const double *y, size_t n);
+
 /* --- k samples ------------------------------------------------------------------------------------------ */
 
 /* pass@k, unbiased: 1 - C(n-c, k) / C(n, k) for n samples of which c passed (Chen et al., "Evaluating large

@@ -310,6 +310,39 @@ static void best_against_yardstick(void **state)
     ae_report_release(&report);
 }
 
+/* The same three entrants on two machines: the second is twice as fast for a and b, and turns the order of b and c. */
+static void machines(void **state)
+{
+    (void)state;
+    struct ae_report report;
+    PUT("a", &tasks[0], AE_PASS, 2);
+    PUT("a", &tasks[1], AE_PASS, 4);
+    PUT("b", &tasks[0], AE_PASS, 8);
+    PUT("c", &tasks[0], AE_PASS, 10);
+    build(&(struct ae_report_options){0}, &report);
+    assert_null(table_of(&report, "machines", 0));
+    ae_report_release(&report);
+    begin(OTHER, "other bank", false);
+    PUT("a", &tasks[0], AE_PASS, 1);
+    PUT("a", &tasks[1], AE_PASS, 2);
+    PUT("b", &tasks[0], AE_PASS, 4);
+    PUT("b", &tasks[2], AE_PASS, 4); /* here only */
+    PUT("c", &tasks[0], AE_PASS, 1.5);
+    PUT("c", &tasks[1], AE_WRONG_ANSWER, 1);
+    build(&(struct ae_report_options){.sections = AE_REPORT_MACHINES | AE_REPORT_DETAIL}, &report);
+    const struct ae_table *table = table_of(&report, "machines", 0);
+    assert_int_equal(table->row_count, 3);
+    near_to(cell_of(table, "a", "B_over_A")->value, 2);
+    near_to(cell_of(table, "a", "tasks")->value, 2);
+    near_to(cell_of(table, "b", "tasks")->value, 1);
+    near_to(cell_of(table, "c", "B_over_A")->value, 10 / 1.5);
+    assert_int_equal(table->note_count, 1);
+    assert_non_null(strstr(table->notes[0], "the order of 3 entrants"));
+    assert_int_equal(table_of(&report, "machines_tasks", 0)->row_count, 4);
+    near_to(cell_of(table_of(&report, "machines_tasks", 0), "beta", "B_median")->value, 2 * cosh(0.01));
+    ae_report_release(&report);
+}
+
 /* Five runs on one task: the same, slower by 1 % (as runs differ), by 20 %, failing, right again; and one not judged. */
 static void history(void **state)
 {
@@ -771,6 +804,7 @@ int main(void)
         TEST(yardsticks),
         TEST(best_against_yardstick),
         TEST(domains),
+        TEST(machines),
         TEST(history),
         TEST(other_banks_are_not_paired),
         TEST(samples),

@@ -318,6 +318,19 @@ static void tasks_intervals(void **state)
     assert_int_equal(ae_gm_tasks_interval(scores, 0, 1).kind, AE_INTERVAL_NONE);
 }
 
+static void rank_correlations(void **state)
+{
+    (void)state;
+    const double x[] = {1, 2, 3, 4, 5}, same[] = {10, 200, 201, 1e6, 1e9}, reverse[] = {5, 4, 3, 2, 1};
+    const double swapped[] = {2, 1, 3, 4, 5}, ties[] = {1, 1, 2, 3, 3}, flat[] = {7, 7, 7, 7, 7}, unknown[] = {1, 2, NAN, 4, 5};
+    near_to(ae_rank_correlation(x, same, 5), 1);
+    near_to(ae_rank_correlation(x, reverse, 5), -1);
+    near_to(ae_rank_correlation(x, swapped, 5), 1 - 6. * 2 / (5 * 24)); /* 1 - 6 sum d^2 / (n (n^2 - 1)) */
+    near_to(ae_rank_correlation(x, ties, 5), 9 / sqrt(10 * 9)); /* ranks 1.5 1.5 3 4.5 4.5 */
+    assert_true(isnan(ae_rank_correlation(x, flat, 5)) && isnan(ae_rank_correlation(x, unknown, 5)));
+    assert_true(isnan(ae_rank_correlation(x, same, 2)));
+}
+
 static double choose(size_t n, size_t k)
 {
     double c = 1;
@@ -432,6 +445,7 @@ int main(void)
         cmocka_unit_test(speedup_resamples_within_instances),
         cmocka_unit_test(metrics),
         cmocka_unit_test(one_more_task_never_hurts),
+        cmocka_unit_test(rank_correlations),
         cmocka_unit_test(metric_invariances),
         cmocka_unit_test(tasks_intervals),
         cmocka_unit_test(samples),
