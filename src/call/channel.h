@@ -21,6 +21,8 @@
 #define AE_GUARD      ((size_t)64 << 10)
 #define AE_WORKER_TEXT 512
 #define AE_READY       1u
+/* Raised whenever anything below changes: a worker of another build would take one command for another. */
+#define AE_CHANNEL_VERSION 2
 
 /* Descriptors that the worker finds open. */
 enum ae_worker_fd {
@@ -122,6 +124,7 @@ struct ae_answers {
     alignas(64) _Atomic uint32_t done;
     alignas(64) int32_t result; /* enum ae_worker_result */
     int32_t code;
+    int32_t version;            /* AE_CHANNEL_VERSION, stored before AE_READY */
     int32_t filters;            /* in force; believed only as long as no object has been loaded */
     int32_t allocation_refused; /* a malloc of the submission got nothing: the crash that follows is its echo */
     struct ae_ledger ledger;    /* after the last call, where orders->ledger */

@@ -291,6 +291,9 @@ int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *optio
         if (ae_deadline_left(deadline) == 0)
             return ae_error_set(err, AE_E_ENV, "the worker was not ready within %d s", (int)(READY_TIMEOUT / AE_SEC));
     }
+    if (ret->answers->version != AE_CHANNEL_VERSION)
+        return ae_error_set(err, AE_E_ENV, "%s is of another build than acceleval: were they replaced just now?",
+                            options->worker);
     ret->layers = layers_of(ret);
     ae_watch_own(&ret->watch, ae_proc_pid(ret->proc));
     return AE_OK;

@@ -27,6 +27,7 @@ int main(void)
     (void)close(AE_FD_ORDERS);
     (void)close(AE_FD_ANSWERS);
     answers->result = AE_WORKER_OK;
+    answers->version = AE_CHANNEL_VERSION;
     filter(AE_SECCOMP_FIRST, orders, answers);
     /* OpenMP keeps its threads between calls; unloading the object must not take their code away with it. */
     (void)dlopen("libgomp.so.1", RTLD_NOW | RTLD_NODELETE);
