@@ -189,6 +189,10 @@ static int judge_version(struct refinement *r, const struct chain *chain, const 
     struct ae_evaluate_options options = {
         .practice = true, .timeout_ns = r->values.timeout_s * AE_SEC};
     ae_context_say(&r->session.context, "judging %s.%d", chain->task->id, chain->sample);
+    cpu_set_t cores; /* pinned for the measurement only: compilers and requests use the whole machine */
+    const bool known = sched_getaffinity(0, sizeof cores, &cores) == 0;
+    if (known)
+        ae_context_pin(&r->session.context);
     ae_evaluate(&r->session.context, &info, r->size, &options, &m, &mismatch);
     take_verdict(&m, &mismatch, ret);
     const bool right = m.verdict == AE_PASS;
@@ -205,8 +209,21 @@ static int judge_version(struct refinement *r, const struct chain *chain, const 
         }
         ae_measurement_release(&m);
     }
+    if (known)
+        (void)sched_setaffinity(0, sizeof cores, &cores);
     ae_build_result_release(&item.build);
     return AE_OK;
+}
+
+/* The device is held while versions are judged, and free while the model thinks. */
+static int hold_device(struct refinement *r, bool hold, struct ae_error *err)
+{
+    if (r->values.model.language != AE_PROMPT_CUDA)
+        return AE_OK;
+    const int rc = ae_context_device(&r->session.context, (int)r->values.gpu, hold, err);
+    r->timing.device = r->session.context.device;
+    snprintf(r->timing.no_device, sizeof r->timing.no_device, "%s", r->session.context.no_device);
+    return rc == AE_E_TIMEOUT ? rc : AE_OK; /* no device is a verdict of each version */
 }
 
 /* --- one turn ---------------------------------------------------------------------------------------------- */
@@ -387,6 +404,8 @@ static int turns(struct refinement *r, struct ae_error *err)
     int rc = ae_folder_make(versions, err);
     for (int turn = 0; rc == AE_OK && turn < r->values.turns && !ae_cli_stop; turn++) {
         rc = ask_turn(r, turn, err);
+        if (rc == AE_OK)
+            rc = hold_device(r, true, err);
         for (size_t i = 0; rc == AE_OK && i < r->count && !ae_cli_stop; i++) {
             struct chain *c = &r->chains[i];
             if (c->over)
@@ -395,6 +414,7 @@ static int turns(struct refinement *r, struct ae_error *err)
             if (rc == AE_OK && !c->over)
                 rc = write_version(r, c->version, versions, true, err);
         }
+        (void)hold_device(r, false, NULL);
     }
     for (size_t i = 0; rc == AE_OK && i < r->count; i++) /* no right one: the last stands for the sample */
         rc = write_version(r, r->chains[i].best ? r->chains[i].best : r->chains[i].last, r->session.folder, false, err);
@@ -422,8 +442,6 @@ int ae_cmd_refine(const struct ae_command *self, int argc, char **argv)
                (long long)r.values.turns);
         complete = true;
     } else if (rc == AE_OK) {
-        if (r.values.gpu)
-            (void)ae_context_device(&r.session.context, (int)r.values.gpu, false, NULL);
         r.timing = r.session.context;
         ae_bank_from_seed(&r.timing.bank, TIMING_SEED);
         rc = turns(&r, &err);

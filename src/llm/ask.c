@@ -13,6 +13,7 @@
 #define EMPTY_ATTEMPTS     2              /* each is paid for */
 #define TIMEOUT_ATTEMPTS   2
 #define RATE_LIMITED_TIMES 50             /* not paid for, and not the question's fault */
+#define REJECTED_IN_A_ROW  5              /* without one answer: it is the set-up, not the questions */
 #define STOP_LOOK          (200 * AE_MS)
 
 const char *ae_attempt_outcome_name(enum ae_attempt_outcome outcome)
@@ -50,6 +51,7 @@ struct asker {
     size_t in_flight, allowed; /* allowed falls by half at a 429 and rises by one at an answer */
     double reserved;
     int64_t pause_ns; /* nothing goes before */
+    int rejected;     /* in a row */
     bool fatal;
     int rc;
     struct ae_error *err;
@@ -128,6 +130,8 @@ static void done(void *context, size_t question, struct ae_attempt *t)
     else if (t->outcome != AE_ATTEMPT_RATE_LIMITED && t->outcome != AE_ATTEMPT_SERVER_ERROR &&
              t->outcome != AE_ATTEMPT_REJECTED)
         a->counts.assumed += item->reserve;
+    a->rejected = t->outcome == AE_ATTEMPT_REJECTED ? a->rejected + 1 : 0;
+    t->fatal |= a->rejected >= REJECTED_IN_A_ROW && a->counts.done == 0;
     item->state = decide(a, item, t);
     if (t->fatal && !a->fatal) {
         a->fatal = true;

@@ -277,7 +277,7 @@ int ae_models_parse(const char *text, size_t size, const char *path, struct ae_m
                                    .log_ctx = complaint,
                                    .log_level = CYAML_LOG_ERROR,
                                    .mem_fn = cyaml_mem,
-                                   .flags = CYAML_CFG_IGNORE_UNKNOWN_KEYS};
+                                   .flags = CYAML_CFG_IGNORE_UNKNOWN_KEYS | CYAML_CFG_NO_ALIAS};
     struct raw_file *raw = NULL;
     const cyaml_err_t rc =
         cyaml_load_data((const uint8_t *)text, size, &config, &file_value, (cyaml_data_t **)&raw, NULL);
