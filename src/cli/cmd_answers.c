@@ -20,7 +20,6 @@ const struct ae_option ae_answers_options[] = {
 };
 
 struct listing {
-    const struct values *values;
     json_t *json; /* NULL: print */
     int rows;
 };
@@ -29,8 +28,6 @@ static int show(void *data, const struct ae_answer_totals *t)
 {
     struct listing *l = data;
     char entrant[80];
-    if (l->values->entrant && strcmp(l->values->entrant, t->entrant) != 0)
-        return 0;
     (void)ae_utf8_printable(t->entrant, entrant, sizeof entrant, 64);
     if (l->json) {
         json_t *row = json_pack("{s:s, s:s%}", "entrant", entrant, "model", t->model, (int)strnlen(t->model, 64));
@@ -60,8 +57,9 @@ static int show(void *data, const struct ae_answer_totals *t)
         return 0;
     }
     if (l->rows++ == 0)
-        printf("%-36s %7s %8s %7s %6s %6s %10s %8s %8s %9s %11s %11s %10s\n", "entrant", "wanted", "answered", "refused",
-               "empty", "failed", "no_program", "repaired", "passed", "repaired", "in_tokens", "out_tokens", "cost");
+        printf("%-36s %7s %8s %7s %6s %6s %10s %8s %8s %9s %11s %11s %10s\n", "entrant", "wanted", "answered",
+               "refused", "empty", "failed", "no_program", "repaired", "passed", "repaired", "in_tokens", "out_tokens",
+               "cost");
     printf("%-36s %7lld %8lld %7lld %6lld %6lld %10lld %8lld %8lld %9lld %11lld %11lld %9.4g%s\n", entrant,
            (long long)t->wanted, (long long)t->answered, (long long)t->refused, (long long)t->empty,
            (long long)(t->failed + t->open), (long long)t->no_program, (long long)t->repaired, (long long)t->passed,
@@ -78,10 +76,10 @@ int ae_cmd_answers(const struct ae_command *self, int argc, char **argv)
     const int done = ae_cli_parse(self, argc, argv, &values, NULL);
     if (done >= 0)
         return done;
-    struct listing listing = {.values = &values, .json = values.json ? json_array() : NULL};
+    struct listing listing = {.json = values.json ? json_array() : NULL};
     int rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
     if (rc == AE_OK)
-        rc = ae_store_answer_totals(store, show, &listing, &err);
+        rc = ae_store_answer_totals(store, values.entrant, show, &listing, &err);
     if (rc == AE_OK && listing.rows == 0)
         rc = ae_error_set(&err, AE_E_NOTFOUND, "there are no answers of models%s yet; 'acceleval generate' makes some",
                           values.entrant ? " of that entrant" : "");
@@ -93,8 +91,9 @@ int ae_cmd_answers(const struct ae_command *self, int argc, char **argv)
     }
     if (values.json)
         return ae_cli_print_json(json_pack("{s:i, s:o}", "schema", 1, "answers", listing.json));
-    printf("\n  failed    also those not settled yet: the same call of generate goes on with them\n"
-           "  repaired  the program was found by closing a fence, without one, or by decoding entities; then: passed so\n"
-           "  cost      in the unit of the prices; +: some attempts may have been billed without saying how much\n");
+    printf(
+        "\n  failed    also those not settled yet: the same call of generate goes on with them\n"
+        "  repaired  the program was found by closing a fence, without one, or by decoding entities; then: passed so\n"
+        "  cost      in the unit of the prices; +: some attempts may have been billed without saying how much\n");
     return AE_EXIT_OK;
 }

@@ -439,12 +439,12 @@ int ae_model_session_estimate(struct ae_model_session *s, struct ae_cli_question
     return AE_OK;
 }
 
-static int add_tokens(void *data, const struct ae_generation *g)
+static int take_tokens(void *data, const struct ae_answer_totals *t)
 {
     int64_t *sums = data;
-    sums[0] += g->input_tokens > 0 ? g->input_tokens : 0;
-    sums[1] += g->output_tokens > 0 ? g->output_tokens : 0;
-    sums[2] += g->reasoning_tokens > 0 ? g->reasoning_tokens : 0;
+    sums[0] += t->input_tokens;
+    sums[1] += t->output_tokens;
+    sums[2] += t->reasoning_tokens;
     return 0;
 }
 
@@ -452,8 +452,7 @@ bool ae_model_session_summary(struct ae_model_session *s, size_t wanted)
 {
     const struct ae_ask_counts *c = &s->counts;
     int64_t tokens[3] = {0};
-    const struct ae_generation_filter filter = {.entrant = s->entrant, .model = s->model.name};
-    (void)ae_store_generations(s->store, &filter, add_tokens, tokens, NULL);
+    (void)ae_store_answer_totals(s->store, s->entrant, take_tokens, tokens, NULL);
     ae_progress_clear(&s->progress);
     printf("%s: %zu wanted, %zu there already, %zu answered", s->entrant, wanted, s->there_already, s->answered);
     if (s->refused)

@@ -3,6 +3,7 @@
 #include "store/internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,18 +230,22 @@ int ae_store_generations(struct ae_store *store, const struct ae_generation_filt
 {
     static const char action[] = "list the generations";
     ae_autostatement sqlite3_stmt *statement = NULL;
-    int r = ae_store_prepare(
-        store,
-        "SELECT g.id, g.model, g.parameters, g.entrant, g.task, g.sample, g.turn, g.chain, g.level, g.prompt, "
-        "g.created_ns,"
-        " g.state, g.finish, g.answered_by, g.answer, g.source, g.notes, g.repaired, g.detail, g.verdict, "
-        "g.verdict_detail,"
-        " g.speedup, count(a.number), sum(a.input_tokens), sum(a.output_tokens), sum(a.reasoning_tokens), sum(a.cost),"
-        " sum(a.cost IS NULL AND a.billed)"
-        " FROM generations g LEFT JOIN attempts a ON a.generation = g.id"
-        " WHERE (?1 = 0 OR g.id = ?1) AND (?2 IS NULL OR g.entrant = ?2) AND (?3 IS NULL OR g.model = ?3)"
-        " GROUP BY g.id ORDER BY g.entrant, g.task, g.sample, g.turn, g.id",
-        &statement, action, err);
+    /* Each way to ask has its own condition, so that each finds its index. */
+    static const char select[] =
+        "SELECT g.id, g.model, g.parameters, g.entrant, g.task, g.sample, g.turn, g.chain, g.level, g.prompt,"
+        " g.created_ns, g.state, g.finish, g.answered_by, g.answer, g.source, g.notes, g.repaired, g.detail, g.verdict,"
+        " g.verdict_detail, g.speedup, count(a.number), sum(a.input_tokens), sum(a.output_tokens),"
+        " sum(a.reasoning_tokens), sum(a.cost), sum(a.cost IS NULL AND a.billed)"
+        " FROM generations g LEFT JOIN attempts a ON a.generation = g.id WHERE ";
+    char sql[1200];
+    snprintf(sql, sizeof sql,
+             "%s%s AND (?3 IS NULL OR g.model = ?3) GROUP BY g.id ORDER BY g.entrant, g.task, g.sample,"
+             " g.turn, g.id",
+             select,
+             filter->id        ? "g.id = ?1 AND (?2 IS NULL OR g.entrant = ?2)"
+             : filter->entrant ? "g.entrant = ?2"
+                               : "TRUE");
+    int r = ae_store_prepare(store, sql, &statement, action, err);
     if (r != AE_OK)
         return r;
     (void)sqlite3_bind_int64(statement, 1, filter->id);
@@ -288,29 +293,36 @@ int ae_store_generations(struct ae_store *store, const struct ae_generation_filt
     return rc == SQLITE_DONE ? AE_OK : ae_store_error(store, rc, action, err);
 }
 
-int ae_store_answer_totals(struct ae_store *store, int (*visit)(void *data, const struct ae_answer_totals *totals),
-                           void *data, struct ae_error *err)
+int ae_store_answer_totals(struct ae_store *store, const char *entrant,
+                           int (*visit)(void *data, const struct ae_answer_totals *totals), void *data,
+                           struct ae_error *err)
 {
     static const char action[] = "add up the answers";
     ae_autostatement sqlite3_stmt *statement = NULL;
     int r = ae_store_prepare(
         store,
-        "WITH newest AS (SELECT max(id) AS id FROM generations GROUP BY entrant, model, task, sample, turn),"
-        " answers AS (SELECT g.*, EXISTS (SELECT 1 FROM measurements m WHERE m.submission = g.source AND m.task = g.task"
+        "WITH newest AS (SELECT max(id) AS id FROM generations WHERE entrant = ?1 OR ?1 IS NULL GROUP BY entrant, "
+        "model, task, sample, turn),"
+        " answers AS (SELECT g.*, EXISTS (SELECT 1 FROM measurements m WHERE m.submission = g.source AND m.task = "
+        "g.task"
         "   AND m.entrant = g.entrant AND m.sample = g.sample AND m.verdict = 'pass') AS passed"
         "   FROM generations g JOIN newest n ON n.id = g.id),"
-        " bills AS (SELECT g.entrant AS entrant, g.model AS model, count(*) AS attempts, total(a.input_tokens) AS input,"
+        " bills AS (SELECT g.entrant AS entrant, g.model AS model, count(*) AS attempts, total(a.input_tokens) AS "
+        "input,"
         "   total(a.output_tokens) AS output, total(a.reasoning_tokens) AS reasoning, total(a.cost) AS cost,"
         "   sum(a.cost IS NULL AND a.billed) AS unknown"
-        "   FROM generations g JOIN attempts a ON a.generation = g.id GROUP BY g.entrant, g.model)"
+        "   FROM generations g JOIN attempts a ON a.generation = g.id WHERE g.entrant = ?1 OR ?1 IS NULL"
+        "   GROUP BY g.entrant, g.model)"
         " SELECT s.entrant, s.model, count(*), sum(state = 'answered'), sum(state = 'empty'), sum(state = 'refused'),"
-        "  sum(state = 'failed'), sum(state = 'asked'), sum(state = 'answered' AND detail <> ''), sum(repaired), sum(passed),"
+        "  sum(state = 'failed'), sum(state = 'asked'), sum(state = 'answered' AND detail <> ''), sum(repaired), "
+        "sum(passed),"
         "  sum(passed AND repaired), b.attempts, b.input, b.output, b.reasoning, b.cost, b.unknown"
         " FROM answers s LEFT JOIN bills b ON b.entrant = s.entrant AND b.model = s.model"
         " GROUP BY s.entrant, s.model ORDER BY s.entrant, s.model",
         &statement, action, err);
     if (r != AE_OK)
         return r;
+    ae_bind_text(statement, 1, entrant);
     int rc;
     while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
         const struct ae_answer_totals totals = {

@@ -94,7 +94,7 @@ int ae_store_generations(struct ae_store *store, const struct ae_generation_filt
                          struct ae_error *err);
 
 /* What an entrant's answers came to. Of several prompts or settings for one (task, sample, turn) the newest counts;
- * tokens and cost are of all attempts ever made. */
+ * tokens and cost are of all attempts ever made. entrant NULL: all of them. */
 struct ae_answer_totals {
     const char *entrant, *model;
     int64_t wanted, answered, empty, refused, failed, open; /* open: asked, and not settled yet */
@@ -106,8 +106,9 @@ struct ae_answer_totals {
     int64_t cost_unknown; /* attempts that may have been billed without saying so */
 };
 
-int ae_store_answer_totals(struct ae_store *store, int (*visit)(void *data, const struct ae_answer_totals *totals),
-                           void *data, struct ae_error *err);
+int ae_store_answer_totals(struct ae_store *store, const char *entrant,
+                           int (*visit)(void *data, const struct ae_answer_totals *totals), void *data,
+                           struct ae_error *err);
 
 /* Mean of the output tokens of a model's answers; *ret_count: of how many. */
 int ae_store_mean_output(struct ae_store *store, const char *model, double *ret, int64_t *ret_count,

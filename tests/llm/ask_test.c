@@ -394,6 +394,23 @@ static void as_many_in_flight_as_allowed(void **state)
     forget(&seen);
 }
 
+/* Every fifth request fails in one way or another: all are answered in the end, and none twice. */
+static void a_flaky_server_loses_nothing(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct ae_ask_counts counts;
+    struct ae_error err;
+    struct ae_model model = model_of(AE_PROVIDER_OPENAI, "flaky", false);
+    model.in_flight = 20;
+    model.attempts = 12;
+    if (ask(&model, &seen, 300, AE_UNSET, &counts, &err) != AE_OK || counts.done != 300)
+        fail_msg("%s; %zu done, %zu failed", err.text, counts.done, counts.failed);
+    assert_true(counts.attempts > 340);
+    assert_int_equal(ae_server_counts(server).answered, 300);
+    forget(&seen);
+}
+
 static void tls_trusts_the_given_certificate_only(void **state)
 {
     (void)state;
@@ -545,6 +562,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_loopback_device_needs_no_proxy, start, stop),
         cmocka_unit_test_setup_teardown(money_ends, start, stop),
         cmocka_unit_test_setup_teardown(as_many_in_flight_as_allowed, start, stop),
+        cmocka_unit_test_setup_teardown(a_flaky_server_loses_nothing, start, stop),
         cmocka_unit_test(tls_trusts_the_given_certificate_only),
         cmocka_unit_test(commands_answer),
         cmocka_unit_test(commands_get_no_key),

@@ -174,8 +174,11 @@ static void everything_comes_back(void **state)
     assert_string_equal(sum.verdict, "pass");
     assert_true(sum.speedup == 2.5);
     int rows = 0;
-    ok(ae_store_answer_totals(store, check_totals, &rows, &err));
+    ok(ae_store_answer_totals(store, "e", check_totals, &rows, &err));
     assert_int_equal(rows, 1);
+    ok(ae_store_answer_totals(store, NULL, check_totals, &rows, &err));
+    ok(ae_store_answer_totals(store, "nobody", check_totals, &rows, &err));
+    assert_int_equal(rows, 2);
     double mean;
     int64_t count;
     ok(ae_store_mean_output(store, "m", &mean, &count, &err));

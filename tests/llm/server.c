@@ -304,6 +304,12 @@ static bool serve(struct connection *c)
 #define ONCE(name) (IS(name) && seen == 0)
     if (s->config.delay_ms)
         pause_ms(s->config.delay_ms);
+    if (IS("flaky") && seen % 7 == 3)
+        return error_reply(c, 500, "", "internal", "oops"), true;
+    if (IS("flaky") && seen % 11 == 5)
+        return error_reply(c, 429, "retry-after-ms: 20\r\n", "rate_limit_exceeded", "slow down"), true;
+    if (IS("flaky") && seen % 13 == 7)
+        return false;
     if (ONCE("rate_after"))
         return error_reply(c, 429, "Retry-After: 1\r\n", "rate_limit_exceeded", "slow down"), true;
     if (ONCE("rate_after_ms"))
