@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SAID_MAX    4000 /* bytes of an answer without a program that go back */
 #define TIMING_SEED 1 /* of the instances that versions are timed on */
 
 struct values {
@@ -230,6 +231,7 @@ static int hold_device(struct refinement *r, bool hold, struct ae_error *err)
 
 struct answer { /* what is needed of a generation after the walk */
     bool found;
+    char *text; /* where it holds no program: the beginning of what was said */
     char source[AE_SHA256_HEX], state[16], detail[600];
 };
 
@@ -240,6 +242,9 @@ static int take_answer(void *data, const struct ae_generation *g)
     snprintf(a->source, sizeof a->source, "%s", g->source);
     snprintf(a->state, sizeof a->state, "%s", g->state);
     snprintf(a->detail, sizeof a->detail, "%s", g->detail);
+    free(a->text);
+    a->text =
+        *g->detail ? strndup(g->answer ? g->answer : "", g->answer_size < SAID_MAX ? g->answer_size : SAID_MAX) : NULL;
     return AE_OK;
 }
 
@@ -258,6 +263,7 @@ static int finish_turn(struct refinement *r, struct chain *c, int turn, struct a
     int rc = ae_store_generations(r->session.store, &filter, take_answer, &answer, err);
     if (rc != AE_OK || !answer.found) {
         c->over = true;
+        free(answer.text);
         return rc;
     }
     rc = ae_store_submission_get(r->session.store, answer.source, &submission, err);
@@ -265,12 +271,14 @@ static int finish_turn(struct refinement *r, struct chain *c, int turn, struct a
         rc = judge_version(r, c, &submission, &judgement, err);
     if (rc != AE_OK) {
         ae_submission_release(&submission);
+        free(answer.text);
         return rc;
     }
     rc = ae_store_generation_judged(r->session.store, c->version, judgement.verdict, judgement.detail,
                                     judgement.speedup, err);
     c->versions++;
-    c->last = c->version;
+    if (!answer.text || !c->last)
+        c->last = c->version;
     if (isfinite(judgement.speedup) && !(judgement.speedup <= c->best_speedup)) {
         c->best_speedup = judgement.speedup;
         c->best = c->version;
@@ -295,12 +303,15 @@ static int finish_turn(struct refinement *r, struct chain *c, int turn, struct a
         .turn = turn + 2,
         .turns = (int)r->values.turns,
     };
-    char *said = NULL, *fenced = valid_copy(submission.source);
+    char *said = NULL, *shown = valid_copy(answer.text ? answer.text : submission.source);
     ae_autofree char *raw = ae_prompt_feedback(&feedback);
     char *asked = valid_copy(raw);
-    if (rc == AE_OK && (!fenced || !asked || asprintf(&said, "~~~~~~\n%s\n~~~~~~\n", fenced) < 0))
+    if (rc == AE_OK &&
+        (!shown || !asked ||
+         (answer.text ? asprintf(&said, "%s\n", shown) : asprintf(&said, "~~~~~~\n%s\n~~~~~~\n", shown)) < 0))
         rc = ae_error_set(err, AE_E_NOMEM, "no memory for the next turn");
-    free(fenced);
+    free(answer.text);
+    free(shown);
     if (rc == AE_OK) {
         set_text(&c->messages[1], AE_MESSAGE_ASSISTANT, said);
         set_text(&c->messages[2], AE_MESSAGE_USER, asked);
