@@ -3,9 +3,9 @@ possible on the cores of one machine.
 
 # Local alignment scores
 
-Where do two pieces of DNA resemble each other most, and how much? The local alignment of Smith and Waterman finds the
-best pair of substrings under a score for matches, mismatches and gaps. Read filters and database searches need only the
-score, for many independent pairs.
+Where do two pieces of DNA resemble each other most, and how much? The local alignment of Smith and
+Waterman finds the best pair of substrings under a score for matches, mismatches and gaps. Read
+filters and database searches need only the score, for many independent pairs.
 
 Implement
 
@@ -28,22 +28,24 @@ with C linkage. All pointers are host memory.
 | `target_offsets` | N+1 | the same for targets | |
 | `scores` | N | **output**: best score of each pair | |
 
-For query q of length m and target t of length n let H(i,0) = H(0,j) = 0 and, for i = 1..m, j = 1..n,
+For query q of length m and target t of length n let H(i,0) = H(0,j) = 0 and, for i = 1..m, j =
+1..n,
 
     H(i,j) = max(0, H(i-1,j-1) + s, H(i-1,j) + gap_penalty, H(i,j-1) + gap_penalty)
     s = match_score if q_i = t_j, else mismatch_penalty
 
-The score is the largest H of the table; it is 0 where nothing matches or a sequence is empty. Penalties are negative
-numbers that are added.
+The score is the largest H of the table; it is 0 where nothing matches or a sequence is empty.
+Penalties are negative numbers that are added.
 
-Sequences are mostly 64 to 128, 128 to 256 or 256 to 512 symbols long, a few per cent four times as long, some empty; other
-instances reach 5 000. Query and target lengths are independent. Some pairs are unrelated, others mutated copies, identical,
-or related at opposite ends. match_score times the shorter length never exceeds 32 000. Scores change from call to call.
+Sequences are mostly 64 to 128, 128 to 256 or 256 to 512 symbols long, a few per cent four times as
+long, some empty; other instances reach 5 000. Query and target lengths are independent. Some pairs
+are unrelated, others mutated copies, identical, or related at opposite ends. match_score times the
+shorter length never exceeds 32 000. Scores change from call to call.
 
 **Output.** Every score exactly.
 
-**Rules.** Sizes, sequences and scoring change from call to call. Nothing may be kept between calls, everything allocated must
-be freed, and the result must be final when the function returns.
+**Rules.** Sizes, sequences and scoring change from call to call. Nothing may be kept between calls,
+everything allocated must be freed, and the result must be final when the function returns.
 
 ## Interface
 
@@ -92,8 +94,8 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
-static int best_score(const int *query, int query_length, const int *target, int target_length, int match, int mismatch,
-                      int gap, int *row)
+static int best_score(const int *query, int query_length, const int *target, int target_length,
+                      int match, int mismatch, int gap, int *row)
 {
     int best = 0;
     for (int j = 0; j <= target_length; j++)
@@ -114,9 +116,10 @@ static int best_score(const int *query, int query_length, const int *target, int
     return best;
 }
 
-void solution_compute(int N, int total_query_len, int total_target_len, int match_score, int mismatch_penalty,
-                      int gap_penalty, const int *query_seqs, const int *target_seqs, const int *query_offsets,
-                      const int *target_offsets, int *scores)
+void solution_compute(int N, int total_query_len, int total_target_len, int match_score,
+                      int mismatch_penalty, int gap_penalty, const int *query_seqs,
+                      const int *target_seqs, const int *query_offsets, const int *target_offsets,
+                      int *scores)
 {
     (void)total_query_len;
     (void)total_target_len;
@@ -127,9 +130,10 @@ void solution_compute(int N, int total_query_len, int total_target_len, int matc
     if (!row)
         return;
     for (int i = 0; i < N; i++)
-        scores[i] = best_score(query_seqs + query_offsets[i], query_offsets[i + 1] - query_offsets[i],
-                               target_seqs + target_offsets[i], target_offsets[i + 1] - target_offsets[i], match_score,
-                               mismatch_penalty, gap_penalty, row);
+        scores[i] =
+            best_score(query_seqs + query_offsets[i], query_offsets[i + 1] - query_offsets[i],
+                       target_seqs + target_offsets[i], target_offsets[i + 1] - target_offsets[i],
+                       match_score, mismatch_penalty, gap_penalty, row);
     free(row);
 }
 ```
@@ -137,6 +141,6 @@ void solution_compute(int N, int total_query_len, int total_target_len, int matc
 ## Directions
 
 - Pairs are independent; within a table the cells of an anti-diagonal are. Scores fit 16 bits.
-- A symbol takes four bytes in the input for two bits of content: at the larger sizes moving the data weighs as much as the
-  arithmetic.
+- A symbol takes four bytes in the input for two bits of content: at the larger sizes moving the
+  data weighs as much as the arithmetic.
 
