@@ -30,6 +30,7 @@ enum ae_worker_fd {
     AE_FD_ANSWERS = 4,
     AE_FD_DATA = 5,
     AE_FD_OBJECT = 6, /* sealed memfd that holds the shared object */
+    AE_FD_TRACE = 7,  /* sealed memfd of call/trace.h; only where orders->trace */
 };
 
 enum ae_order {
@@ -42,6 +43,7 @@ enum ae_order {
     AE_ORDER_CALL,
     AE_ORDER_TRIM,   /* give free memory back to the system, so that it does not look kept */
     AE_ORDER_PROVE,  /* try what orders->proof names; never after a LOAD */
+    AE_ORDER_TRACE,  /* write what the last call left in the tracer to AE_FD_TRACE */
     AE_ORDER_EXIT,
 };
 
@@ -81,7 +83,7 @@ enum ae_worker_result {
     AE_WORKER_NO_MEMORY,
     AE_WORKER_DEVICE_ERROR,  /* text: the CUDA error; code: its number */
     AE_WORKER_NO_DEVICE,
-    AE_WORKER_NO_LEDGER,     /* CUPTI is missing */
+    AE_WORKER_NO_LEDGER,     /* CUPTI is missing: neither ledger nor trace */
     AE_WORKER_OUT_OF_MEMORY, /* of the device */
     AE_WORKER_INTERNAL,
 };
@@ -110,6 +112,7 @@ struct ae_orders {
     int32_t spin;                /* both sides may spin: each has a core of its own */
     int32_t device;              /* ordinal for a cuda target */
     int32_t ledger;              /* count allocations under CUPTI's callbacks: never in a process that is timed */
+    int32_t trace;               /* profiled calls: never in a process that is timed */
     int32_t clock_ramp_ms;       /* device kept busy for so long before a call is armed */
     int32_t filters;             /* enum ae_seccomp_stage to put in force: both but in tests */
     int32_t proof;               /* enum ae_proof */

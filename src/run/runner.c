@@ -177,7 +177,7 @@ static uint64_t layers_of(const struct ae_runner *runner)
     return layers;
 }
 
-static int spawn(struct ae_runner *runner, const int fds[4], struct ae_error *err)
+static int spawn(struct ae_runner *runner, const int fds[5], struct ae_error *err)
 {
     const struct ae_runner_options *o = &runner->options;
     char library_path[4300], threads[64], visible[128];
@@ -203,7 +203,8 @@ static int spawn(struct ae_runner *runner, const int fds[4], struct ae_error *er
     env[n] = NULL;
     const char *argv[] = {o->worker, NULL};
     const struct ae_proc_fd passed[] = {
-        {fds[0], AE_FD_ORDERS}, {fds[1], AE_FD_ANSWERS}, {fds[2], AE_FD_DATA}, {fds[3], AE_FD_OBJECT}};
+        {fds[0], AE_FD_ORDERS}, {fds[1], AE_FD_ANSWERS}, {fds[2], AE_FD_DATA}, {fds[3], AE_FD_OBJECT},
+        {fds[4], AE_FD_TRACE}};
     const struct ae_proc_limit limits[] = {
         {RLIMIT_FSIZE, TMP_BYTES},
         {RLIMIT_NOFILE, FILES_MAX},
@@ -223,7 +224,7 @@ static int spawn(struct ae_runner *runner, const int fds[4], struct ae_error *er
         .argv = argv,
         .env = env,
         .fds = passed,
-        .fd_count = COUNT(passed),
+        .fd_count = COUNT(passed) - (fds[4] < 0), /* the trace comes last */
         .limits = limits,
         .limit_count = COUNT(limits),
         .affinity = o->single ? &one : o->cores,
@@ -261,6 +262,15 @@ int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *optio
     (void)fcntl(orders, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
     (void)fcntl(orders, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     (void)fcntl(answers, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    ae_autoclose int trace = options->trace ? make_memfd("acceleval-trace", sizeof *ret->trace, err) : -1;
+    if (options->trace) {
+        if (trace < 0)
+            return trace;
+        ret->trace = map_shared(trace, sizeof *ret->trace);
+        if (!ret->trace)
+            return ae_error_set(err, AE_E_NOMEM, "cannot map shared memory for a trace");
+        (void)fcntl(trace, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    }
     int rc = ae_buffers_open(&ret->buffers, buffer_bytes, err);
     if (rc != AE_OK)
         return rc;
@@ -270,12 +280,13 @@ int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *optio
     ret->orders->device = 0; /* of those that it sees */
     ret->orders->spin = options->spin;
     ret->orders->ledger = options->ledger;
+    ret->orders->trace = options->trace;
     ret->orders->clock_ramp_ms = options->ledger ? 0 : CLOCK_RAMP_MS;
     ret->orders->filters = (options->layers_off & AE_LAYER_FILTER_1 ? 0 : AE_SECCOMP_FIRST) |
                            (options->layers_off & AE_LAYER_FILTER_2 ? 0 : AE_SECCOMP_SECOND);
     ret->orders->parent = (int32_t)getpid();
     atomic_store(&ret->orders->doorbell, AE_READY);
-    const int fds[4] = {orders, answers, ret->buffers.fd, code};
+    const int fds[5] = {orders, answers, ret->buffers.fd, code, trace};
     rc = spawn(ret, fds, err);
     if (rc != AE_OK)
         return rc;
@@ -335,8 +346,11 @@ void ae_runner_stop(struct ae_runner *runner, char **ret_log, struct ae_proc_res
         (void)munmap(runner->orders, sizeof *runner->orders);
     if (runner->answers)
         (void)munmap(runner->answers, sizeof *runner->answers);
+    if (runner->trace)
+        (void)munmap(runner->trace, sizeof *runner->trace);
     runner->orders = NULL;
     runner->answers = NULL;
+    runner->trace = NULL;
 }
 
 static void order(struct ae_runner *runner, enum ae_order command)
@@ -473,6 +487,27 @@ void ae_runner_freeze(struct ae_runner *runner)
 void ae_runner_thaw(struct ae_runner *runner)
 {
     (void)syscall(SYS_pidfd_send_signal, ae_proc_pidfd(runner->proc), SIGCONT, NULL, 0);
+}
+
+int ae_runner_trace(struct ae_runner *runner, int64_t timeout_ns, struct ae_bytes *ret, struct ae_error *err)
+{
+    if (!runner->trace)
+        return ae_error_set(err, AE_E_INTERNAL, "this worker was started without a tracer");
+    if (ae_runner_command(runner, AE_ORDER_TRACE, timeout_ns) != AE_ANSWER_DONE ||
+        runner->answers->result != AE_WORKER_OK)
+        return ae_error_set(err, AE_E_ENV, "the worker hands out no trace: %s", ae_runner_text(runner));
+    /* Copied whole where counts can be trusted no more than the rest: only pages that were written exist. */
+    uint64_t records = runner->trace->header.record_count;
+    if (records > AE_TRACE_RECORDS)
+        records = AE_TRACE_RECORDS;
+    const size_t size = offsetof(struct ae_trace_memory_map, records) + records * sizeof runner->trace->records[0];
+    ret->data = malloc(size + 1);
+    if (!ret->data)
+        return ae_error_set(err, AE_E_NOMEM, "no memory for a trace");
+    memcpy(ret->data, runner->trace, size);
+    ret->data[size] = 0;
+    ret->size = size;
+    return AE_OK;
 }
 
 int64_t ae_runner_cpu_ns(const struct ae_runner *runner)

@@ -3,6 +3,8 @@
 #ifndef AE_RUN_RUNNER_H
 #define AE_RUN_RUNNER_H
 
+#include "base/file.h"
+#include "call/trace.h"
 #include "judge/measurement.h"
 #include "proc/proc.h"
 #include "run/buffers.h"
@@ -47,6 +49,7 @@ struct ae_runner_options {
     bool spin;               /* parent and worker have a core of their own each */
     bool single;             /* one core: the reference */
     bool ledger;             /* allocations are counted; nothing is timed */
+    bool trace;              /* calls are profiled; nothing is timed */
     uint64_t memory_bytes;   /* private memory of the worker */
     uint64_t layers_off;     /* layers left out on purpose: tests that show a guard at work */
     unsigned guards_off;     /* the same with enum ae_guard */
@@ -67,6 +70,7 @@ struct ae_runner {
     struct ae_buffers buffers;
     struct ae_watch watch;   /* its threads as they were when it last had nothing to do */
     uint64_t layers;         /* in force */
+    struct ae_trace_memory_map *trace; /* hostile bytes; NULL without options.trace */
     uint32_t sequence;
     bool dead;
 };
@@ -99,6 +103,10 @@ enum ae_answer ae_runner_wait_call(struct ae_runner *runner, const struct ae_ins
 /* Stops and continues all threads of the worker. */
 void ae_runner_freeze(struct ae_runner *runner);
 void ae_runner_thaw(struct ae_runner *runner);
+
+/* A copy of what the worker's tracer holds of the last call: hostile bytes for ae_trace_read(), freed by the caller.
+ * AE_E_ENV with the reason where there is none. */
+int ae_runner_trace(struct ae_runner *runner, int64_t timeout_ns, struct ae_bytes *ret, struct ae_error *err);
 
 /* Processor time that the worker has used; -1 where it cannot be told. */
 int64_t ae_runner_cpu_ns(const struct ae_runner *runner);

@@ -240,9 +240,13 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
     if (!make_ready(runner, request, ret, detail))
         return AE_OK;
     const int64_t cpu_before = ae_runner_cpu_ns(runner);
+    if (request->around)
+        request->around(request->around_data, true);
     int64_t returned = 0, done = 0;
     const int64_t start = ae_runner_ring_call(runner);
     const enum ae_answer answer = ae_runner_wait_call(runner, inst, start + request->timeout_ns, &returned, &done);
+    if (request->around)
+        request->around(request->around_data, false);
     if (answer == AE_ANSWER_TIMEOUT) {
         ret->verdict = AE_TIMEOUT;
         snprintf(detail, AE_DETAIL_TEXT, "the call did not end within %.1f s", (double)request->timeout_ns / AE_SEC);

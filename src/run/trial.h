@@ -9,12 +9,17 @@
 /* Rule 3: how long after the second ring the output is compared with its copy for the last time. */
 #define AE_LATE_PAUSE_NS (20 * (int64_t)1000000)
 
+/* Called just before the doorbell and just after the second ring: for counters. */
+typedef void ae_around_fn(void *data, bool begin);
+
 struct ae_trial_request {
     const struct ae_instance *inst;
     const struct ae_expected *expected; /* NULL: the outputs are kept (ret_outputs), not judged: the reference */
     enum ae_trial_kind kind;
     int64_t timeout_ns;
     int64_t pause_ns;                   /* AE_LATE_PAUSE_NS; 0: no last comparison (trusted programs) */
+    ae_around_fn *around;               /* may be NULL */
+    void *around_data;
     struct ae_expected *ret_outputs;    /* may be NULL; outputs as the submission left them, released by the caller */
 };
 

@@ -31,8 +31,11 @@ int main(void)
     filter(AE_SECCOMP_FIRST, orders, answers);
     /* OpenMP keeps its threads between calls; unloading the object must not take their code away with it. */
     (void)dlopen("libgomp.so.1", RTLD_NOW | RTLD_NODELETE);
+    const int tracer = orders->trace ? ae_worker_profile_open(orders, answers) : AE_WORKER_OK;
     if (orders->target == 1)
         answers->result = ae_worker_cuda_open(orders, answers);
+    if (answers->result == AE_WORKER_OK)
+        answers->result = tracer;
     filter(AE_SECCOMP_SECOND, orders, answers);
     ae_worker_serve(orders, answers);
 }

@@ -139,9 +139,12 @@ static int call(struct ae_worker *w, uint32_t sequence)
         return fail(w->answers, AE_WORKER_INTERNAL, 0, "call without a loaded object");
     if (w->orders->ledger)
         ae_worker_ledger_begin();
+    ae_worker_profile_begin();
     ae_call_run(&w->call, w->compute);
+    ae_worker_profile_returned();
     ring(&w->answers->returned, sequence, false);
     const int result = w->orders->target == 1 ? ae_worker_cuda_synchronise(w->answers) : AE_WORKER_OK;
+    ae_worker_profile_end();
     if (w->orders->ledger)
         ae_worker_ledger_read(&w->answers->ledger);
     return result;
@@ -173,6 +176,7 @@ _Noreturn void ae_worker_serve(const struct ae_orders *orders, struct ae_answers
             break;
         case AE_ORDER_ARM:
             result = orders->target == 1 ? ae_worker_cuda_arm(answers) : AE_WORKER_OK;
+            ae_worker_profile_arm();
             break;
         case AE_ORDER_CALL:
             result = call(&w, seen);
@@ -184,6 +188,9 @@ _Noreturn void ae_worker_serve(const struct ae_orders *orders, struct ae_answers
         case AE_ORDER_PROVE:
             result = AE_WORKER_OK;
             answers->code = ae_worker_prove(orders);
+            break;
+        case AE_ORDER_TRACE:
+            result = ae_worker_profile_write(answers);
             break;
         case AE_ORDER_EXIT:
             /* No atexit handlers of the submission: it has had its calls. */

@@ -45,4 +45,17 @@ int ae_worker_ledger_open(struct ae_answers *answers);
 void ae_worker_ledger_begin(void);
 void ae_worker_ledger_read(struct ae_ledger *ret);
 
+/* --- profiled calls (profile.c) -------------------------------------------------------------------------- */
+
+/* Maps the trace and, for a device, starts CUPTI's activity records; before the context is made.
+ * AE_WORKER_OK or AE_WORKER_NO_LEDGER with text: usage is counted all the same. */
+int ae_worker_profile_open(const struct ae_orders *orders, struct ae_answers *answers);
+/* Forgets what came before; then the three moments of a call. Nothing happens where no trace is open. */
+void ae_worker_profile_arm(void);
+void ae_worker_profile_begin(void);
+void ae_worker_profile_returned(void);
+void ae_worker_profile_end(void);
+/* The records into the shared memory. AE_WORKER_OK or AE_WORKER_NO_LEDGER. */
+int ae_worker_profile_write(struct ae_answers *answers);
+
 #endif
