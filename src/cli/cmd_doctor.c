@@ -1,16 +1,20 @@
 /* acceleval doctor: what is here, what is missing, and the mend. */
 #include "cli/submission.h"
 
+#include "profile/ceilings.h"
 #include "run/proof.h"
 
 #include <jansson.h>
 #include <string.h>
 
 struct values {
-    bool json;
+    bool json, measure;
 };
 
 const struct ae_option ae_doctor_options[] = {
+    {.name = "measure", .kind = AE_OPTION_FLAG,
+     .help = "measure this machine's ceilings anew: copies, transfers, launches, memory, arithmetic",
+     .offset = offsetof(struct values, measure)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "as JSON", .offset = offsetof(struct values, json)},
     {0},
 };
@@ -78,6 +82,58 @@ static void examine_sandbox(struct examination *e, struct ae_context *context, e
     tell(e, proof.denied == proof.tried ? GOOD : missing ? LACK : BAD, what, line);
 }
 
+static void tell_host(struct examination *e, const struct ae_ceilings *c)
+{
+    char line[512];
+    snprintf(line, sizeof line, "one thread copies %.1f GB/s, all %d cores %.1f GB/s; first touch of a page %.2f us; "
+             "starting and joining a thread %.0f us", c->copy_one_rate * 1e-9, c->cores, c->copy_all_rate * 1e-9,
+             c->touch_page_ns * 1e-3, c->thread_ns * 1e-3);
+    tell(e, GOOD, "host ceilings", line);
+}
+
+static void tell_transfers(struct examination *e, const struct ae_ceilings *c)
+{
+    char line[512];
+    for (int i = 0; i < c->transfer_count; i++) {
+        const struct ae_transfer_ceiling *t = &c->transfers[i];
+        const double bytes = t->bytes; /* bytes a nanosecond are GB/s */
+        snprintf(line, sizeof line, "%8.2f MiB: pageable %.1f in, %.1f out; registered %.1f in, %.1f out GB/s; "
+                 "registering %.0f us, undoing it %.0f", t->bytes / 0x1p20, bytes / t->pageable_in_ns,
+                 bytes / t->pageable_out_ns, t->pinned_in_ns > 0 ? bytes / t->pinned_in_ns : 0,
+                 t->pinned_out_ns > 0 ? bytes / t->pinned_out_ns : 0, t->register_ns * 1e-3, t->unregister_ns * 1e-3);
+        tell(e, GOOD, "link", line);
+    }
+}
+
+static void examine_ceilings(struct examination *e, struct ae_context *context)
+{
+    struct ae_ceilings c;
+    struct ae_error err = {0};
+    char line[512];
+    if (ae_ceilings_measure(context, &c, &err) != AE_OK) {
+        tell(e, BAD, "ceilings", err.text);
+        return;
+    }
+    tell_host(e, &c);
+    if (!c.device) {
+        tell(e, LACK, "device ceilings", context->device.handle ? "the driver did not let acceleval-measure use the device"
+                                                                : context->no_device);
+        return;
+    }
+    tell_transfers(e, &c);
+    snprintf(line, sizeof line, "device memory %.2f TB/s (read and written), fp32 %.1f, fp64 %.1f Tflop/s",
+             c.memory_rate * 1e-12, c.f32_rate * 1e-12, c.f64_rate * 1e-12);
+    tell(e, GOOD, "device ceilings", line);
+    snprintf(line, sizeof line, "launch %.1f us in a row, %.1f with a wait; idle wait %.2f us; 4 bytes in %.1f, out %.1f us; "
+             "16 MiB allocated %.0f, freed %.0f us; pinning %.0f us a MiB, unpinning %.0f", c.launch_ns * 1e-3,
+             c.launch_sync_ns * 1e-3, c.sync_idle_ns * 1e-3, c.small_in_ns * 1e-3, c.small_out_ns * 1e-3,
+             c.alloc_ns * 1e-3, c.free_ns * 1e-3, c.pinned_alloc_ns_mb * 1e-3, c.pinned_free_ns_mb * 1e-3);
+    tell(e, GOOD, "device costs", line);
+    if (e->json)
+        json_array_append_new(e->json, json_pack("{s:s, s:s, s:o}", "what", "ceilings", "state", "ok", "ceilings",
+                                                 ae_ceilings_json(&c)));
+}
+
 int ae_cmd_doctor(const struct ae_command *self, int argc, char **argv)
 {
     struct values values = {0};
@@ -109,9 +165,15 @@ int ae_cmd_doctor(const struct ae_command *self, int argc, char **argv)
         else
             tell(&e, LACK, "cache", err.text);
         tell(&e, GOOD, "bank", context.bank.folder);
+<<<<<<< HEAD
         examine_sandbox(&e, &context, AE_CPU);
         if (context.device.handle)
             examine_sandbox(&e, &context, AE_CUDA);
+=======
+        examine_sandbox(&e, &context);
+        if (values.measure)
+            examine_ceilings(&e, &context);
+>>>>>>> f22841c (Measure the machine's ceilings: doctor --measure)
     }
     ae_progress_clear(&progress);
     ae_context_close(&context);
