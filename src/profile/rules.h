@@ -1,0 +1,63 @@
+/* What bounds a call and what is left to gain: floors from the task's work and the machine's ceilings, and a table of
+ * rules, each with an id, the evidence in a sentence and an estimated gain. docs/bottlenecks.md is made from the table. */
+#ifndef AE_PROFILE_RULES_H
+#define AE_PROFILE_RULES_H
+
+#include "profile/ceilings.h"
+#include "profile/facts.h"
+
+/* What is known of one profiled call. */
+struct ae_call_view {
+    const struct ae_facts *facts;
+    const struct ae_ceilings *ceilings; /* known false: rules that need them do not fire */
+    struct ae_work work;                /* of the instance */
+    int64_t baseline_ns;                /* of the CPU reference on the same instance; 0: not known */
+    int cores;                          /* that the submission may use */
+};
+
+/* The least that this machine needs for the task; 0: not known. */
+struct ae_floors {
+    double in_ns, out_ns;      /* what must cross the link, at its rate */
+    double kernel_ns;          /* memory or arithmetic, whichever is longer */
+    const char *kernel_bound;  /* "memory", "arithmetic"; NULL: not known */
+    double alloc_ns, launch_ns;
+    double call_ns;            /* all of them, nothing overlapped */
+};
+
+void ae_floors_of(const struct ae_call_view *view, struct ae_floors *ret);
+/* Of a phase; 0 where it has none. */
+double ae_floor_of_phase(const struct ae_floors *floors, enum ae_phase phase);
+
+#define AE_BOTTLENECK_TEXT 320
+
+struct ae_bottleneck {
+    const struct ae_bottleneck_rule *rule;
+    double share;   /* of the call that it concerns, 0..1 */
+    double gain_ns; /* estimated; 0: a limit is reached, nothing is to be had by this means */
+    char text[AE_BOTTLENECK_TEXT]; /* one sentence with the evidence */
+};
+
+struct ae_bottleneck_rule {
+    const char *id;
+    const char *title;
+    const char *when;  /* the condition, for people */
+    const char *gain;  /* how it is estimated */
+    const char *mend;
+    const char *provoked_by; /* a program in tests/profile/programs or device */
+    /* Fills share, gain_ns and text. */
+    bool (*match)(const struct ae_call_view *view, struct ae_bottleneck *ret);
+};
+
+extern const struct ae_bottleneck_rule ae_bottleneck_rules[];
+extern const int ae_bottleneck_rule_count;
+
+#define AE_BOTTLENECKS_MAX 48
+
+/* Those that fire, the largest gain first, reached limits last. Returns their number. */
+int ae_bottlenecks_of(const struct ae_call_view *view, struct ae_bottleneck ret[AE_BOTTLENECKS_MAX]);
+
+/* Blocks of the kernel that fit on a multiprocessor, and the threads in them as a share of what it holds; 0: unknown. */
+int ae_blocks_a_multiprocessor(const struct ae_ceilings *ceilings, const struct ae_kernel_facts *kernel,
+                               double *ret_occupancy);
+
+#endif
