@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/profile_text.h"
 #include "report/report.h"
 #include "stats/stats.h"
 
@@ -26,7 +27,7 @@ struct values {
     int64_t jobs, timed, per_process, timeout_s, seed;
     struct ae_list devices;
     const char *arch;
-    bool quick, stop_on_fail, resume, require_sandbox, json;
+    bool quick, stop_on_fail, resume, require_sandbox, profile, json;
 };
 
 const struct ae_option ae_eval_options[] = {
@@ -64,10 +65,15 @@ const struct ae_option ae_eval_options[] = {
      .offset = offsetof(struct values, resume)},
     {.name = "require-sandbox", .kind = AE_OPTION_FLAG, .help = "refuse to run where a layer of the sandbox is missing",
      .offset = offsetof(struct values, require_sandbox)},
+    {.name = "profile", .kind = AE_OPTION_FLAG,
+     .help = "say where the wait goes: further calls of each program that passes, on the practice bank",
+     .offset = offsetof(struct values, profile)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "one JSON object a line instead of text",
      .offset = offsetof(struct values, json)},
     {0},
 };
+
+#define SENTENCES 3 /* of a profile beside a result */
 
 /* What is to be evaluated; several lanes, one a device, take from it. */
 struct queue {
@@ -158,11 +164,14 @@ static json_t *measurement_json(const struct ae_measurement *m, const char *id)
     return json;
 }
 
-static void print_line(struct session *s, const struct ae_measurement *m)
+/* profile: NULL where there is none. */
+static void print_line(struct session *s, const struct ae_measurement *m, const struct ae_profile *profile)
 {
     ae_progress_clear(s->progress);
     if (s->values.json) {
         json_t *json = measurement_json(m, NULL);
+        if (json && profile)
+            json_object_set_new(json, "profile", ae_profile_json(profile));
         char *text = json ? json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
         printf("%s\n", text ? text : "{}");
         free(text);
@@ -181,6 +190,8 @@ static void print_line(struct session *s, const struct ae_measurement *m)
                ae_verdict_name(m->verdict), m->verdict == AE_VIOLATION ? " " : "",
                m->verdict == AE_VIOLATION ? ae_violation_name(m->violation) : "", detail ? detail : "");
     }
+    if (profile && !s->values.json && profile->profiled_calls > 0)
+        ae_profile_print(profile, ae_terminal_width(stdout), SENTENCES, stdout);
     fflush(stdout);
 }
 
@@ -219,6 +230,25 @@ static int evaluate_item(struct session *s, struct ae_submission_item *item, enu
     if (rc == AE_OK)
         rc = ae_store_measurement_put(s->store, s->run, ret, s->options_key, NULL, err);
     return rc;
+}
+
+/* What cannot be explained is passed over with a line: the result stands. */
+static bool profile_item(struct session *s, const struct ae_submission_item *item, enum ae_size size,
+                         struct ae_profile *ret)
+{
+    struct ae_error err = {0};
+    const struct ae_submission_info info = {item->task, item->target, item->entrant, item->sample, item->path,
+                                            &item->build};
+    const struct ae_profile_options options = {.timeout_ns = s->values.timeout_s * AE_SEC,
+                                               .single = item->single,
+                                               .quick = true};
+    if (ae_profile_run(&s->context, &info, size, &options, ret, &err) == AE_OK)
+        return true;
+    pthread_mutex_lock(&s->queue->mutex);
+    ae_progress_clear(s->progress);
+    fprintf(stderr, "acceleval: no profile: %s\n", err.text);
+    pthread_mutex_unlock(&s->queue->mutex);
+    return false;
 }
 
 static bool have_already(struct session *s, const struct ae_submission_item *item, enum ae_size size)
@@ -262,13 +292,17 @@ static int run_lane(struct session *s, bool cpu)
             continue;
         }
         rc = evaluate_item(s, job.item, job.size, &m, &s->err);
+        struct ae_profile profile = {0};
+        const bool profiled = s->values.profile && rc == AE_OK && m.verdict == AE_PASS &&
+                              profile_item(s, job.item, job.size, &profile);
         pthread_mutex_lock(&s->queue->mutex);
-        print_line(s, &m);
+        print_line(s, &m, profiled ? &profile : NULL);
         s->evaluated++;
         s->passed += m.verdict == AE_PASS;
         if (s->values.stop_on_fail && m.verdict != AE_PASS)
             s->queue->stopped = true;
         pthread_mutex_unlock(&s->queue->mutex);
+        ae_profile_release(&profile);
         ae_measurement_release(&m);
     }
     return rc;

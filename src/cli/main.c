@@ -27,6 +27,9 @@ const struct ae_command ae_commands[] = {
      ae_history_options, AE_OPERAND_WORD, ae_cmd_history},
     {"prepare", "expected outputs and baselines into the cache", "[OPTION...]", NULL, ae_prepare_options,
      AE_OPERAND_NONE, ae_cmd_prepare},
+    {"profile", "where the wait goes: phases, floors, bottlenecks", "SOURCE [OPTION...]",
+     "Calls on the practice bank: some untraced for the time, some under a tracer for the explanation. It explains; it "
+     "decides no verdict and no time.", ae_profile_options_table, AE_OPERAND_PATH, ae_cmd_profile},
     {"repro", "a practice instance and a plain driver in a folder, for a debugger", "SOURCE [OPTION...]", NULL,
      ae_repro_options, AE_OPERAND_PATH, ae_cmd_repro},
     {"prompt", "the prompt for a task, exactly as a model gets it", "TASK [OPTION...]", NULL, ae_prompt_options,

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -138,12 +139,11 @@ static void program_path(const struct ae_context *context, char *path, size_t si
 
 static int run_program(struct ae_context *context, struct ae_proc_result *ret, struct ae_error *err)
 {
-    char path[4200], ordinal[16], libraries[4200];
+    char path[4200], visible[128];
     program_path(context, path, sizeof path);
-    snprintf(ordinal, sizeof ordinal, "%d", context->device.handle ? context->device.ordinal : -1);
-    snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=/usr/local/nvidia/lib64");
-    const char *argv[] = {path, ordinal, NULL};
-    const char *env[] = {"LANG=C", "CUDA_CACHE_DISABLE=1", libraries, NULL};
+    snprintf(visible, sizeof visible, "CUDA_VISIBLE_DEVICES=%s", context->device.uuid); /* the only one, so 0 */
+    const char *argv[] = {path, context->device.handle ? "0" : "-1", NULL};
+    const char *env[] = {"LANG=C", "CUDA_CACHE_DISABLE=1", "LD_LIBRARY_PATH=/usr/local/nvidia/lib64", visible, NULL};
     const struct ae_proc_spec spec = {.argv = argv, .env = env, .affinity = &context->host.cores,
                                       .timeout_ns = MEASURE_TIMEOUT};
     const int rc = ae_proc_run(&spec, ret, err);
@@ -175,7 +175,10 @@ int ae_ceilings_measure(struct ae_context *context, struct ae_ceilings *ret, str
     return rc;
 }
 
-int ae_ceilings_get(struct ae_context *context, bool measure, struct ae_ceilings *ret, struct ae_error *err)
+/* Lanes of one process measure one after the other: they share the host. */
+static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER;
+
+static int get(struct ae_context *context, bool measure, struct ae_ceilings *ret, struct ae_error *err)
 {
     char key[1024];
     struct ae_cache_entry entry;
@@ -187,6 +190,14 @@ int ae_ceilings_get(struct ae_context *context, bool measure, struct ae_ceilings
         ae_cache_entry_release(&entry);
     }
     return rc != AE_OK && measure ? ae_ceilings_measure(context, ret, err) : rc;
+}
+
+int ae_ceilings_get(struct ae_context *context, bool measure, struct ae_ceilings *ret, struct ae_error *err)
+{
+    pthread_mutex_lock(&measuring);
+    const int rc = get(context, measure, ret, err);
+    pthread_mutex_unlock(&measuring);
+    return rc;
 }
 
 static double column(const struct ae_transfer_ceiling *t, bool in, bool pinned)

@@ -81,7 +81,8 @@ static int start(struct profiling *g, bool trace, bool *ret_on, struct ae_error 
     const struct ae_runner_options options = {
         .worker = g->context->worker,
         .target = g->submission->target,
-        .device = g->options->device,
+        .device = g->context->device.minor,
+        .device_uuid = g->context->device.uuid,
         .cuda_lib = g->context->toolchain->cuda_lib[0] ? g->context->toolchain->cuda_lib : NULL,
         .cores = &g->context->host.submission_cores,
         .spin = g->context->host.spin,

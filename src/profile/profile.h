@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 struct ae_profile_options {
-    int device;
     int64_t timeout_ns; /* of a call; 0: the larger of 10 s and twice the reference */
     bool single;        /* one core: the reference */
     bool quick;         /* fewer calls */

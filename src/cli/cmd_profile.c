@@ -1,0 +1,131 @@
+/* acceleval profile: where the wait goes. */
+#include "cli/profile_text.h"
+#include "cli/submission.h"
+
+#include "base/clock.h"
+
+#include <jansson.h>
+#include <string.h>
+
+struct values {
+    struct ae_list entrants;
+    struct ae_task_list tasks;
+    unsigned sizes;
+    int64_t device, timeout_s, most;
+    const char *arch, *trace;
+    bool json;
+};
+
+const struct ae_option ae_profile_options_table[] = {
+    {.name = "entrant", .letter = 'e', .kind = AE_OPTION_LIST,
+     .help = "built-in entrants to profile (reference, parallel, naive, tuned)", .offset = offsetof(struct values, entrants)},
+    {.name = "task", .letter = 't', .kind = AE_OPTION_TASK,
+     .help = "the task it solves, default: by its name; with --entrant: only these", .offset = offsetof(struct values, tasks)},
+    {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .help = "sizes", .fallback = "small",
+     .offset = offsetof(struct values, sizes)},
+    {.name = "trace", .kind = AE_OPTION_STRING, .argument = "FILE",
+     .help = "write the events in the Chrome trace format, for chrome://tracing or ui.perfetto.dev; one program, one size",
+     .offset = offsetof(struct values, trace)},
+    {.name = "most", .kind = AE_OPTION_INTEGER, .argument = "N", .help = "sentences shown at most", .fallback = "6",
+     .lo = 0, .hi = 100, .offset = offsetof(struct values, most)},
+    {.name = "device", .kind = AE_OPTION_INTEGER, .help = "ordinal of the GPU", .fallback = "0", .lo = 0, .hi = 63,
+     .offset = offsetof(struct values, device)},
+    {.name = "timeout", .kind = AE_OPTION_INTEGER, .argument = "SECONDS", .help = "limit of one call; 0: by the reference",
+     .fallback = "0", .lo = 0, .hi = 86400, .offset = offsetof(struct values, timeout_s)},
+    {.name = "arch", .kind = AE_OPTION_STRING, .argument = "sm_NN", .help = "architecture to compile .cu for",
+     .offset = offsetof(struct values, arch)},
+    {.name = "json", .kind = AE_OPTION_FLAG, .help = "as JSON", .offset = offsetof(struct values, json)},
+    {0},
+};
+
+static void print_failure(const struct ae_profile *p)
+{
+    ae_autofree char *detail = ae_cli_printable(p->detail);
+    printf("%s %s: %s%s%s\n  %s\n", p->task->id, ae_size_name(p->size), ae_verdict_name(p->verdict),
+           p->violation ? " " : "", p->violation ? ae_violation_name(p->violation) : "", detail ? detail : "");
+}
+
+static int profile_one(struct ae_context *context, struct ae_progress *progress, const struct values *values,
+                       struct ae_submission_item *item, enum ae_size size, json_t *array, bool *ret_failed,
+                       struct ae_error *err)
+{
+    struct ae_profile p;
+    const struct ae_submission_info info = {item->task, item->target, item->entrant, item->sample, item->path,
+                                            &item->build};
+    const struct ae_profile_options options = {.timeout_ns = values->timeout_s * AE_SEC, .single = item->single};
+    int rc = ae_profile_run(context, &info, size, &options, &p, err);
+    ae_progress_clear(progress);
+    if (rc == AE_OK) {
+        *ret_failed |= p.verdict != AE_PASS;
+        if (array)
+            json_array_append_new(array, ae_profile_json(&p));
+        else if (p.profiled_calls == 0)
+            print_failure(&p);
+        else
+            ae_profile_print(&p, ae_terminal_width(stdout), (int)values->most, stdout);
+        if (values->trace && p.profiled_calls > 0)
+            rc = ae_profile_write_trace(&p, values->trace, err);
+    }
+    ae_profile_release(&p);
+    return rc;
+}
+
+static int gather(struct ae_submission_list *list, struct ae_context *context, const struct values *values,
+                  const struct ae_list *paths, struct ae_error *err)
+{
+    int rc = AE_OK;
+    if (paths->count == 0 && values->entrants.count == 0)
+        return ae_error_set(err, AE_E_USAGE, "profile takes the path of a source, or --entrant");
+    for (size_t i = 0; rc == AE_OK && i < paths->count; i++)
+        rc = ae_items_add_path(list, paths->items[i], &values->tasks, NULL, err);
+    for (size_t i = 0; rc == AE_OK && i < values->entrants.count; i++)
+        rc = ae_items_add_built_in(list, context, values->entrants.items[i], &values->tasks, err);
+    return rc;
+}
+
+int ae_cmd_profile(const struct ae_command *self, int argc, char **argv)
+{
+    struct values values = {0};
+    struct ae_list paths = {0};
+    struct ae_submission_list list = {0};
+    struct ae_context context = {0};
+    struct ae_progress progress;
+    struct ae_error err = {0};
+    bool failed = false;
+    int shown = 0;
+    const int done = ae_cli_parse(self, argc, argv, &values, &paths);
+    if (done >= 0)
+        return done;
+    int rc = ae_cli_context(&context, &progress, &err);
+    if (rc == AE_OK)
+        rc = gather(&list, &context, &values, &paths, &err);
+    if (rc == AE_OK && values.trace && (list.count > 1 || (values.sizes & (values.sizes - 1))))
+        rc = ae_error_set(&err, AE_E_USAGE, "--trace takes one program at one size");
+    if (rc == AE_OK && values.device)
+        rc = ae_context_device(&context, (int)values.device, false, &err);
+    if (rc == AE_OK && context.device.handle)
+        rc = ae_device_lock(&context.device, 600 * AE_SEC, &err);
+    if (rc == AE_OK)
+        rc = ae_items_build(&list, &context, 0, values.arch, &err);
+    json_t *array = values.json ? json_array() : NULL;
+    for (size_t i = 0; rc == AE_OK && i < list.count; i++)
+        for (int size = 0; rc == AE_OK && size < AE_SIZE_COUNT; size++) {
+            if (!(values.sizes & AE_AT(size)))
+                continue;
+            if (shown++ > 0 && !array)
+                printf("\n");
+            rc = profile_one(&context, &progress, &values, &list.items[i], (enum ae_size)size, array, &failed, &err);
+        }
+    ae_items_release(&list);
+    ae_context_close(&context);
+    ae_options_release(ae_profile_options_table, &values);
+    ae_list_release(&paths);
+    /* What was found before a failure is worth having. */
+    if (array && (rc == AE_OK || json_array_size(array) > 0))
+        ae_cli_print_json(array);
+    else
+        json_decref(array);
+    if (rc != AE_OK)
+        return ae_cli_fail(&err);
+    return failed ? AE_EXIT_FAILED : AE_EXIT_OK;
+}
