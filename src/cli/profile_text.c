@@ -35,7 +35,7 @@ static void print_phase(const struct ae_profile *p, enum ae_phase phase, int64_t
     for (int i = 0; i < bar; i++)
         fputc(i < from ? ' ' : i < to ? '#' : ' ', out);
     if (floor > 0 && t->own_ns > 0)
-        fprintf(out, " floor %.3f ms", in_ms(floor));
+        fprintf(out, " floor %.3f ms, %.0f %%", in_ms(floor), 100 * fmin(floor / (double)t->own_ns, 1));
     fputc('\n', out);
 }
 
@@ -45,7 +45,7 @@ static void print_waterfall(const struct ae_profile *p, int width, FILE *out)
     static const enum ae_phase order[] = {AE_PHASE_ALLOC, AE_PHASE_IN,   AE_PHASE_LAUNCH, AE_PHASE_KERNEL,
                                           AE_PHASE_LIBRARY, AE_PHASE_OUT, AE_PHASE_WAIT,  AE_PHASE_FREE,
                                           AE_PHASE_HOST, AE_PHASE_SYSTEM, AE_PHASE_IDLE};
-    int bar = width - NAME_WIDTH - NUMBER_WIDTH - (p->floors.call_ns > 0 ? 18 : 0);
+    int bar = width - NAME_WIDTH - NUMBER_WIDTH - (p->floors.call_ns > 0 ? 25 : 0);
     int64_t before = 0;
     bar = bar < BAR_MIN ? BAR_MIN : bar;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
