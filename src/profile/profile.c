@@ -128,7 +128,7 @@ static int call_once(struct profiling *g, int number, int64_t *ret_ns, struct ae
         .kind = AE_TRIAL_TIMED,
         .timeout_ns = g->options->timeout_ns ? g->options->timeout_ns
                       : doubled > CALL_TIMEOUT_MIN ? doubled : CALL_TIMEOUT_MIN,
-        .pause_ns = AE_LATE_PAUSE_NS,
+        .pause_ns = 0, /* what an evaluation looks for between calls is not looked for here: the tracer's threads work */
         .around = around_call,
         .around_data = g,
     };
