@@ -54,7 +54,7 @@ struct ae_trace_record {
     uint32_t grid[3], block[3]; /* KERNEL, and what follows */
     uint32_t registers;
     uint32_t shared_static, shared_dynamic;
-    uint32_t pad;
+    uint32_t local;       /* bytes of local memory a thread; 0 also where that is not known */
 };
 
 /* What the operating system says of the worker over the window; also for calls that no device takes part in. */

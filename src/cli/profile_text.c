@@ -65,14 +65,14 @@ static void print_kernels(const struct ae_profile *p, FILE *out)
     const struct ae_facts *f = &p->facts;
     if (f->kernel_count == 0)
         return;
-    fprintf(out, "\n  kernels (%lld launches)              launches         ms  blocks x threads  registers  shared  occupancy\n",
+    fprintf(out, "\n  kernels (%lld launches)              launches         ms  blocks x threads  registers  shared   local  occupancy\n",
             (long long)f->launches);
     for (int i = 0; i < f->kernel_count && i < KERNELS_SHOWN; i++) {
         const struct ae_kernel_facts *k = &f->kernels[i];
         double occupancy;
         (void)ae_blocks_a_multiprocessor(&p->ceilings, k, &occupancy);
-        fprintf(out, "  %-36.36s %8lld %10.3f %9lld x %-5u %10u %7u %8.0f %%\n", k->name, (long long)k->launches,
-                in_ms((double)k->total_ns), (long long)k->blocks, k->threads, k->registers, k->shared, 100 * occupancy);
+        fprintf(out, "  %-36.36s %8lld %10.3f %9lld x %-5u %10u %7u %7u %8.0f %%\n", k->name, (long long)k->launches,
+                in_ms((double)k->total_ns), (long long)k->blocks, k->threads, k->registers, k->shared, k->local, 100 * occupancy);
     }
     if (f->kernel_count > KERNELS_SHOWN)
         fprintf(out, "  and %d more\n", f->kernel_count - KERNELS_SHOWN);

@@ -30,11 +30,11 @@ static json_t *kernels_json(const struct ae_profile *p)
         const struct ae_kernel_facts *k = &p->facts.kernels[i];
         double occupancy;
         (void)ae_blocks_a_multiprocessor(&p->ceilings, k, &occupancy);
-        json_t *row = json_pack("{s:s, s:b, s:I, s:I, s:[i,i,i], s:[i,i,i], s:i, s:i}", "name", k->name, "library",
+        json_t *row = json_pack("{s:s, s:b, s:I, s:I, s:[i,i,i], s:[i,i,i], s:i, s:i, s:i}", "name", k->name, "library",
                                 k->library, "launches", (json_int_t)k->launches, "ns", (json_int_t)k->total_ns, "grid",
                                 (int)k->grid[0], (int)k->grid[1], (int)k->grid[2], "block", (int)k->block[0],
                                 (int)k->block[1], (int)k->block[2], "registers", (int)k->registers, "shared_bytes",
-                                (int)k->shared);
+                                (int)k->shared, "local_bytes", (int)k->local);
         if (occupancy > 0)
             json_object_set_new(row, "occupancy", json_real(occupancy));
         json_array_append_new(array, row);
@@ -143,8 +143,8 @@ static void put_event(FILE *out, const struct ae_trace_event *e)
             device ? "device" : "driver", device ? 2 : 1, e->lane, (double)e->start_ns * 1e-3,
             (double)(e->end_ns - e->start_ns) * 1e-3, e->correlation);
     if (e->kind == AE_TRACE_KERNEL)
-        fprintf(out, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"registers\":%u,\"shared\":%u", e->grid[0],
-                e->grid[1], e->grid[2], e->block[0], e->block[1], e->block[2], e->registers, e->shared);
+        fprintf(out, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"registers\":%u,\"shared\":%u,\"local\":%u", e->grid[0],
+                e->grid[1], e->grid[2], e->block[0], e->block[1], e->block[2], e->registers, e->shared, e->local);
     else if (device)
         fprintf(out, ",\"bytes\":%llu", (unsigned long long)e->bytes);
     fputs("}}", out);

@@ -218,6 +218,7 @@ static void count_kernel(struct ae_facts *f, const struct ae_trace_event *e)
     memcpy(k->block, e->block, sizeof k->block);
     k->registers = e->registers;
     k->shared = e->shared;
+    k->local = e->local;
 }
 
 static int longest_first(const void *a, const void *b)

@@ -39,7 +39,7 @@ struct ae_kernel_facts {
     int64_t blocks;
     uint32_t threads; /* a block */
     uint32_t grid[3], block[3];
-    uint32_t registers, shared;
+    uint32_t registers, shared, local;
 };
 
 struct ae_copy_facts {

@@ -492,6 +492,23 @@ static bool ragged_blocks(const struct ae_call_view *v, struct ae_bottleneck *b)
                k->threads, WARP, percent(idle), ms(ns));
 }
 
+static bool has_local_memory(const struct ae_call_view *v, const struct ae_kernel_facts *k)
+{
+    (void)v;
+    return k->local >= 256;
+}
+
+static bool local_memory(const struct ae_call_view *v, struct ae_bottleneck *b)
+{
+    const struct ae_kernel_facts *k;
+    const double ns = picked(v, has_local_memory, &k);
+    if (!k || share_of(v, ns) < WORTH)
+        return false;
+    return say(b, share_of(v, ns), 0.3 * ns,
+               "%s keeps %u bytes a thread in local memory (arrays with indices, or spilled registers) for %.2f ms",
+               k->name, k->local, ms(ns));
+}
+
 static bool has_low_occupancy(const struct ae_call_view *v, const struct ae_kernel_facts *k)
 {
     double occupancy;
@@ -745,6 +762,9 @@ const struct ae_bottleneck_rule ae_bottleneck_rules[] = {
     {"ragged-blocks", "Blocks that do not fill their last warp",
      "blocks of no multiple of 32 threads with 5 % of the lanes or more empty, 10 % of the call or more",
      "the share of empty lanes", "round the block up and guard the tail", "ragged_blocks", ragged_blocks},
+    {"local-memory", "Arrays in local memory", "kernels with 256 bytes of local memory a thread or more, 10 % of the call",
+     "0.3 of their time", "constant indices, shared memory, smaller arrays, fewer registers", "local_memory",
+     local_memory},
     {"low-occupancy", "Few threads on a multiprocessor",
      "registers or shared memory leave less than a quarter of the threads, in kernels of 10 % of the call or more",
      "0.3 of their time", "__launch_bounds__, smaller tiles, less shared memory", "low_occupancy", low_occupancy},

@@ -177,6 +177,7 @@ static bool convert(const struct ae_trace_record *r, const struct ae_trace_heade
         .to = (enum ae_trace_memory)r->to,
         .result = r->result,
         .registers = r->registers > 65535 ? 65535 : r->registers,
+        .local = r->local > DIMENSION_MAX ? DIMENSION_MAX : r->local,
     };
     const uint64_t shared = (uint64_t)r->shared_static + r->shared_dynamic;
     ret->shared = shared > DIMENSION_MAX ? DIMENSION_MAX : (uint32_t)shared;

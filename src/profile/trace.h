@@ -43,7 +43,7 @@ struct ae_trace_event {
     enum ae_trace_way way;
     enum ae_trace_memory from, to;
     int32_t result;
-    uint32_t grid[3], block[3], registers, shared;
+    uint32_t grid[3], block[3], registers, shared, local;
 };
 
 struct ae_trace {

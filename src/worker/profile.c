@@ -62,6 +62,17 @@ enum {
     API_RESULT = 36,
 };
 
+/* From cupti_callbacks.h. */
+struct callback_data {
+    int site; /* 0: enter, 1: exit */
+    const char *function;
+    const void *params;
+    void *return_value;
+    const char *symbol; /* launches: the kernel */
+};
+
+struct subscriber;
+
 static struct {
     int (*register_callbacks)(void (*)(uint8_t **, size_t *, size_t *),
                               void (*)(void *, uint32_t, uint8_t *, size_t, size_t));
@@ -70,7 +81,13 @@ static struct {
     int (*next)(uint8_t *, size_t, uint8_t **);
     int (*timestamp)(uint64_t *);
     int (*name_of)(int, uint32_t, const char **);
+    int (*subscribe)(struct subscriber **, void (*)(void *, int, unsigned, const struct callback_data *), void *);
+    int (*enable_domain)(unsigned, struct subscriber *, int);
+    int (*function_attribute)(int *, int, void *); /* the driver's */
+    int (*kernel_function)(void **, void *);
 } cupti;
+
+#define LOCAL_SIZE_BYTES 3 /* CU_FUNC_ATTRIBUTE_ */
 
 static struct ae_trace_memory_map *map;
 static bool traced;
@@ -79,6 +96,8 @@ static uint8_t *spare[BUFFERS];
 static size_t spare_count;
 static uint32_t call_names[DOMAINS][CALLS_MAX];
 static uint32_t slots[NAME_SLOTS]; /* name index + 1; 0: empty */
+static uint32_t local_bytes[AE_TRACE_NAMES]; /* of kernels, by name */
+static struct subscriber *subscriber;        /* until the first call has ended */
 static uint64_t record_count, name_count, dropped; /* ours: what lies in the shared memory is anybody's */
 static struct rusage usage_before;
 static int64_t threads_before; /* 0: not armed, as where nobody spins */
@@ -126,6 +145,48 @@ static uint32_t intern(const char *text)
         if (strncmp(known, text, length) == 0 && known[length] == 0)
             return *slot - 1;
     }
+}
+
+/* After a launch in the first call, which nobody looks at: how much local memory the kernel has. The activity records tell
+ * nothing of what lies on its stack frame. */
+static void on_launch(void *user, int domain, unsigned id, const struct callback_data *data)
+{
+    void *kernel, *function;
+    int bytes = 0;
+    (void)user;
+    (void)id;
+    if (domain != DOMAIN_DRIVER || data->site != 1 || !data->function || !data->params || !data->symbol)
+        return;
+    /* cuLaunchKernelEx(config, f, ...); all others begin with f. */
+    if (strncmp(data->function, "cuLaunchKernelEx", 16) == 0)
+        memcpy(&kernel, (const char *)data->params + sizeof kernel, sizeof kernel);
+    else if (strncmp(data->function, "cuLaunchKernel", 14) == 0 || strncmp(data->function, "cuLaunchCoop", 12) == 0)
+        memcpy(&kernel, data->params, sizeof kernel);
+    else
+        return;
+    /* The runtime passes the kernel of a library where it may. */
+    if (!cupti.kernel_function || cupti.kernel_function(&function, kernel) != 0)
+        function = kernel;
+    if (cupti.function_attribute(&bytes, LOCAL_SIZE_BYTES, function) != 0 || bytes < 0)
+        return;
+    pthread_mutex_lock(&mutex);
+    local_bytes[intern(data->symbol)] = (uint32_t)bytes;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Without it, local memory stays unknown. */
+static void watch_launches(void *library)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!driver)
+        return;
+    *(void **)&cupti.function_attribute = dlsym(driver, "cuFuncGetAttribute");
+    *(void **)&cupti.kernel_function = dlsym(driver, "cuKernelGetFunction");
+    *(void **)&cupti.subscribe = dlsym(library, "cuptiSubscribe");
+    *(void **)&cupti.enable_domain = dlsym(library, "cuptiEnableDomain");
+    if (cupti.function_attribute && cupti.subscribe && cupti.enable_domain &&
+        cupti.subscribe(&subscriber, on_launch, NULL) == 0)
+        (void)cupti.enable_domain(1, subscriber, DOMAIN_DRIVER);
 }
 
 static uint32_t name_of_call(int domain, uint32_t id)
@@ -178,6 +239,7 @@ static void note(const uint8_t *record)
         r.end = u64_at(record, KERNEL_END);
         r.lane = u32_at(record, KERNEL_STREAM);
         r.correlation = u32_at(record, KERNEL_CORRELATION);
+        r.local = local_bytes[r.name];
         memcpy(r.grid, record + KERNEL_GRID, sizeof r.grid);
         memcpy(r.block, record + KERNEL_BLOCK, sizeof r.block);
         uint16_t registers;
@@ -275,6 +337,7 @@ static bool open_cupti(void)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (cupti.enable(kinds[i]) != 0)
             return false;
+    watch_launches(library);
     for (; spare_count < BUFFERS && (spare[spare_count] = malloc(BUFFER_BYTES)); spare_count++)
         memset(spare[spare_count], 0, BUFFER_BYTES);
     return true;
@@ -385,6 +448,9 @@ void ae_worker_profile_end(void)
     usage->involuntary = now.ru_nivcsw - usage_before.ru_nivcsw;
     /* How CUPTI numbers threads. */
     map->header.main_thread = (uint32_t)(uintptr_t)pthread_self();
+    if (subscriber)
+        (void)cupti.enable_domain(0, subscriber, DOMAIN_DRIVER);
+    subscriber = NULL;
 }
 
 int ae_worker_profile_write(struct ae_answers *answers)

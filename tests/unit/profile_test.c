@@ -369,7 +369,7 @@ struct shape {
     int launches;
     double kernel_us, gap_us; /* gap: the host between two launches */
     bool waits;               /* after each launch */
-    uint32_t blocks, threads, registers, shared;
+    uint32_t blocks, threads, registers, shared, local;
     double graph_us;
     int graph_launches;
     double handle_us, code_us, wait_us, host_us, idle_us;
@@ -401,6 +401,7 @@ static void kernels(struct script *s, const struct shape *p)
         r->block[0] = p->threads ? p->threads : 256;
         r->registers = p->registers ? p->registers : 32;
         r->shared_dynamic = p->shared;
+        r->local = p->local;
         s->at_us += p->kernel_us;
         if (p->waits)
             api(s, "cuStreamSynchronize", p->gap_us);
@@ -541,6 +542,7 @@ static const struct {
     {"few-blocks", {CLEAN, .launches = 1, .kernel_us = 5000, .blocks = 16}, {CLEAN, KERNEL, .blocks = 132}},
     {"small-blocks", {CLEAN, KERNEL, .threads = 16}, {CLEAN, KERNEL, .threads = 128}},
     {"ragged-blocks", {CLEAN, KERNEL, .threads = 100}, {CLEAN, KERNEL, .threads = 96}},
+    {"local-memory", {CLEAN, KERNEL, .local = 16384}, {CLEAN, KERNEL, .local = 16}},
     {"low-occupancy", {CLEAN, KERNEL, .shared = 200000}, {CLEAN, KERNEL, .shared = 20000}},
     {"tail-wave", {CLEAN, KERNEL, .blocks = 1100}, {CLEAN, KERNEL, .blocks = 1056}},
     {"device-limit", {.launches = 1, .kernel_us = 60, .work_in = 100e6, .work_out = 100e6},
