@@ -87,10 +87,8 @@ extern const struct ae_option ae_repro_options[];
 extern const struct ae_option ae_run_options[];
 extern const struct ae_option ae_show_options[];
 extern const struct ae_option ae_transfer_options[];
+extern const struct ae_option ae_profile_options_table[];
 extern const struct ae_option ae_report_options_table[];
-extern const struct ae_option ae_list_options[], ae_show_options[], ae_check_options[], ae_prompt_options[],
-    ae_doctor_options[], ae_prepare_options[], ae_eval_options[], ae_report_options_table[], ae_compare_options[],
-    ae_profile_options_table[], ae_repro_options[], ae_import_options[], ae_bank_options[], ae_cache_options[];
 extern const struct ae_command ae_commands[];
 
 #endif

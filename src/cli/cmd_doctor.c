@@ -165,15 +165,11 @@ int ae_cmd_doctor(const struct ae_command *self, int argc, char **argv)
         else
             tell(&e, LACK, "cache", err.text);
         tell(&e, GOOD, "bank", context.bank.folder);
-<<<<<<< HEAD
         examine_sandbox(&e, &context, AE_CPU);
         if (context.device.handle)
             examine_sandbox(&e, &context, AE_CUDA);
-=======
-        examine_sandbox(&e, &context);
         if (values.measure)
             examine_ceilings(&e, &context);
->>>>>>> f22841c (Measure the machine's ceilings: doctor --measure)
     }
     ae_progress_clear(&progress);
     ae_context_close(&context);
