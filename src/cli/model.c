@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -349,21 +348,26 @@ static int look_up(struct ae_model_session *s, struct ae_cli_question *questions
     return rc;
 }
 
-static void hidden_folders(const struct ae_model_session *s, char paths[2][PATH_MAX], const char *ret[3])
+#define HIDDEN_MAX 18 /* bank, cache, and 16 of models.yaml */
+
+/* What must not be seen, by its real path; a folder that models.yaml names must be there. */
+static int hidden_folders(const struct ae_model_session *s, char *ret[HIDDEN_MAX + 1], struct ae_error *err)
 {
     const char *given[2] = {s->context.bank.folder, ae_cache_root(s->context.cache)};
     int count = 0;
     for (int i = 0; i < 2; i++)
-        if (given[i] && *given[i] && realpath(given[i], paths[i]))
-            ret[count++] = paths[i];
-    ret[count] = NULL;
+        if (given[i] && *given[i] && (ret[count] = realpath(given[i], NULL)))
+            count++;
+    for (char **hide = s->model.hide; hide && *hide && count < HIDDEN_MAX; hide++)
+        if (!(ret[count++] = realpath(*hide, NULL)))
+            return ae_error_errno(err, AE_E_INPUT, errno, "%s: cannot hide %s", s->values->models_path, *hide);
+    return AE_OK;
 }
 
 int ae_model_session_ask(struct ae_model_session *s, struct ae_cli_question *questions, size_t count,
                          struct ae_error *err)
 {
-    char paths[2][PATH_MAX];
-    const char *hidden[3];
+    char *hidden[HIDDEN_MAX + 1] = {0};
     size_t open = 0;
     int rc = look_up(s, questions, count, true, err);
     struct ae_question *asked = calloc(count + 1, sizeof *asked);
@@ -377,15 +381,16 @@ int ae_model_session_ask(struct ae_model_session *s, struct ae_cli_question *que
         asked[open++] = (struct ae_question){questions[i].messages, questions[i].message_count, questions[i].label};
     }
     s->there_already += count - open;
+    if (rc == AE_OK && open)
+        rc = hidden_folders(s, hidden, err);
     if (rc == AE_OK && open) {
         struct ae_ask_counts counts = {0};
-        hidden_folders(s, paths, hidden);
         const double spent = s->counts.cost + s->counts.assumed;
         const struct ae_ask_options options = {.model = &s->model,
                                                .key = &s->key,
                                                .max_cost = s->max_cost == AE_UNSET ? AE_UNSET : s->max_cost - spent,
                                                .stop = &ae_cli_stop,
-                                               .hidden = hidden,
+                                               .hidden = (const char *const *)hidden,
                                                .data = s,
                                                .sent = on_sent,
                                                .ended = on_ended};
@@ -399,6 +404,8 @@ int ae_model_session_ask(struct ae_model_session *s, struct ae_cli_question *que
         s->counts.over_budget |= counts.over_budget;
         s->counts.interrupted |= counts.interrupted;
     }
+    for (int i = 0; i < HIDDEN_MAX; i++)
+        free(hidden[i]);
     free(asked);
     free(s->asked);
     s->asked = NULL;

@@ -33,8 +33,8 @@ struct raw_model {
         *requests_per_minute, *rpm, *tokens_per_minute, *tpm, *in_flight, *max_in_flight, *concurrency, *attempts,
         *retries, *max_retries;
     bool *stream, *streaming, *insecure;
-    char **pass_env;
-    unsigned pass_env_count;
+    char **pass_env, **hide;
+    unsigned pass_env_count, hide_count;
 };
 
 struct raw_file {
@@ -49,6 +49,7 @@ struct raw_file {
 #define TRUTH(field) CYAML_FIELD_BOOL_PTR(#field, OPT, struct raw_model, field)
 
 static const cyaml_schema_value_t word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, 256)};
+static const cyaml_schema_value_t path_word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, 4095)};
 
 static const cyaml_schema_field_t model_fields[] = {
     TEXT(name),
@@ -100,6 +101,7 @@ static const cyaml_schema_field_t model_fields[] = {
     TRUTH(streaming),
     TRUTH(insecure),
     CYAML_FIELD_SEQUENCE("pass_env", OPT, struct raw_model, pass_env, &word, 0, 64),
+    CYAML_FIELD_SEQUENCE("hide", OPT, struct raw_model, hide, &path_word, 0, 16),
     CYAML_FIELD_END};
 
 static const cyaml_schema_value_t model_value = {
@@ -165,13 +167,13 @@ static bool name_is_fine(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+:") == n;
 }
 
-static char **copy_words(const struct raw_model *raw)
+static char **copy_words(char **words, unsigned count)
 {
-    char **words = calloc(raw->pass_env_count + 1, sizeof *words);
-    for (unsigned i = 0; words && i < raw->pass_env_count; i++)
-        if (!(words[i] = strdup(raw->pass_env[i] ? raw->pass_env[i] : "")))
+    char **copy = calloc(count + 1, sizeof *copy);
+    for (unsigned i = 0; copy && i < count; i++)
+        if (!(copy[i] = strdup(words[i] ? words[i] : "")))
             break;
-    return words;
+    return copy;
 }
 
 static int convert(const struct raw_model *raw, const char *path, struct ae_model *m, struct ae_error *err)
@@ -204,7 +206,8 @@ static int convert(const struct raw_model *raw, const char *path, struct ae_mode
                                      "max_tokens", NULL);
     m->ca_file = first_text(raw->ca_file, NULL, NULL, NULL);
     m->command = first_text(raw->command, NULL, NULL, NULL);
-    m->pass_env = copy_words(raw);
+    m->pass_env = copy_words(raw->pass_env, raw->pass_env_count);
+    m->hide = copy_words(raw->hide, raw->hide_count);
     m->temperature = first_real(raw->temperature, NULL, AE_UNSET);
     m->top_p = first_real(raw->top_p, NULL, AE_UNSET);
     m->max_tokens = first_whole(raw->max_tokens, raw->max_output_tokens, raw->max_completion_tokens, 32768);
@@ -222,7 +225,7 @@ static int convert(const struct raw_model *raw, const char *path, struct ae_mode
     m->backoff_s = first_real(raw->backoff_s, NULL, 1);
     m->price_input = first_real(raw->price_input, raw->input_price, AE_UNSET);
     m->price_output = first_real(raw->price_output, raw->output_price, AE_UNSET);
-    if (!m->model || !m->max_tokens_field || !m->pass_env)
+    if (!m->model || !m->max_tokens_field || !m->pass_env || !m->hide)
         return ae_error_set(err, AE_E_NOMEM, "no memory for %s", path);
     if (m->provider == AE_PROVIDER_COMMAND && !m->command)
         return bad(err, path, m->name, "the provider 'command' needs a command");
@@ -323,6 +326,9 @@ void ae_models_release(struct ae_models *models)
         for (char **word_at = m->pass_env; word_at && *word_at; word_at++)
             free(*word_at);
         free(m->pass_env);
+        for (char **word_at = m->hide; word_at && *word_at; word_at++)
+            free(*word_at);
+        free(m->hide);
     }
     free(models->items);
     *models = (struct ae_models){0};

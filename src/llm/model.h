@@ -31,6 +31,7 @@ struct ae_model {
     char *max_tokens_field; /* openai: "max_tokens" or "max_completion_tokens" */
     char *ca_file;  /* certificates to trust instead of the system's; NULL */
     char *command;  /* AE_PROVIDER_COMMAND: for /bin/sh -c */
+    char **hide;     /* folders that a command must not see besides those of the secret bank; as pass_env */
     char **pass_env; /* variables that a command gets besides PATH, HOME, USER, LANG; NULL-terminated, may be NULL */
 
     double temperature, top_p; /* AE_UNSET: not sent */

@@ -35,7 +35,7 @@ static void a_file_is_read(void **state)
               "    api_key_env: BIG_KEY\n    temperature: 0.5\n    max_completion_tokens: 1000\n    rpm: 60\n"
               "    price_input: 2\n    price_output: 8.5\n    unknown_field: {a: [1, 2]}\n"
               "  - name: claude\n    provider: anthropic\n    thinking_budget: 2000\n    stream: true\n"
-              "  - name: agent\n    command: ./agent --fast\n    pass_env: [FOO, BAR]\n",
+              "  - name: agent\n    command: ./agent --fast\n    pass_env: [FOO, BAR]\n    hide: [/a/b]\n",
               &err);
     if (rc != AE_OK)
         fail_msg("%s", err.text);
@@ -57,6 +57,8 @@ static void a_file_is_read(void **state)
     m = ae_models_find(&models, "agent", &err);
     assert_int_equal(m->provider, AE_PROVIDER_COMMAND);
     assert_string_equal(m->pass_env[1], "BAR");
+    assert_string_equal(m->hide[0], "/a/b");
+    assert_null(m->hide[1]);
     assert_null(ae_models_find(&models, "clade", &err));
     assert_non_null(strstr(err.text, "claude"));
     char *a = ae_model_parameters(&models.items[0]);
