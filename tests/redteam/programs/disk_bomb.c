@@ -1,0 +1,33 @@
+// verdict: wrong_answer
+// without filter_2 landlock: pass crash
+// Fills the disk (here: until it is told to stop).
+// Right only if that works.
+#include <fcntl.h>
+#include <math.h>
+#include <unistd.h>
+
+static float price(int type, double k, double s, double q, double r, double t, double v)
+{
+    double d = v * sqrt(t), d1 = (log(s / k) + (r - q) * t) / d + 0.5 * d, w = type ? -1 : 1;
+    return (float)(w * (s * exp(-q * t) * 0.5 * erfc(-w * d1 * 0.70710678118654752) -
+                        k * exp(-r * t) * 0.5 * erfc(-w * (d1 - d) * 0.70710678118654752)));
+}
+
+static int attempt(void)
+{
+    static const char block[65536];
+    const int fd = open("/var/tmp/bomb", O_WRONLY | O_CREAT, 0600);
+    for (int i = 0; fd >= 0 && i < 4096 && write(fd, block, sizeof block) > 0; i++)
+        ;
+    return fd >= 0;
+}
+
+void solution_compute(int N, const int *types, const float *strikes, const float *spots, const float *qs,
+                      const float *rs, const float *ts, const float *vols, float *prices)
+{
+    for (int i = 0; i < N; i++)
+        prices[i] = price(types[i], strikes[i], spots[i], qs[i], rs[i], ts[i], vols[i]);
+    if (!attempt())
+        for (int i = 0; i < N; i++)
+            prices[i] = 0;
+}

@@ -1,0 +1,26 @@
+// verdict: violation state_carried
+// without new_data twin families: pass
+// A pipeline: gives the answer of the call before, and works for the next one.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static float price(int type, double k, double s, double q, double r, double t, double v)
+{
+    double d = v * sqrt(t), d1 = (log(s / k) + (r - q) * t) / d + 0.5 * d, w = type ? -1 : 1;
+    return (float)(w * (s * exp(-q * t) * 0.5 * erfc(-w * d1 * 0.70710678118654752) -
+                        k * exp(-r * t) * 0.5 * erfc(-w * (d1 - d) * 0.70710678118654752)));
+}
+
+static float *kept;
+
+void solution_compute(int N, const int *types, const float *strikes, const float *spots, const float *qs,
+                      const float *rs, const float *ts, const float *vols, float *prices)
+{
+    float *now = malloc((size_t)N * sizeof *now);
+    for (int i = 0; i < N; i++)
+        now[i] = price(types[i], strikes[i], spots[i], qs[i], rs[i], ts[i], vols[i]);
+    memcpy(prices, kept ? kept : now, (size_t)N * sizeof *now);
+    free(kept);
+    kept = now;
+}
