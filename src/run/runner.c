@@ -28,6 +28,14 @@
 #define SPINS_PER_LOOK 4096
 #define TMP_BYTES ((uint64_t)16 << 20)
 #define FILES_MAX 256
+/* Address space beside memory and arguments: libraries, and what the C library sets aside for each thread's heap. */
+#define SPACE_EXTRA     ((uint64_t)8 << 30)
+#define SPACE_OF_A_CORE ((uint64_t)256 << 20)
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1 /* the sanitizer's shadow takes terabytes of address space */
+#else
+#define SANITIZED 0
+#endif
 /* An idle device lowers its clocks, which triples a short call. */
 #define CLOCK_RAMP_MS 20
 
@@ -209,9 +217,13 @@ static int spawn(struct ae_runner *runner, const int fds[5], struct ae_error *er
         {RLIMIT_FSIZE, TMP_BYTES},
         {RLIMIT_NOFILE, FILES_MAX},
         {RLIMIT_MSGQUEUE, 0},
-        /* Private writable memory; RLIMIT_AS would refuse the address space that CUDA reserves. */
+        /* Private writable memory. */
         {RLIMIT_DATA, o->memory_bytes},
+        /* Shared memory and the page tables of what is only read count in the address space alone; last, since CUDA
+         * reserves more of that than there is memory anywhere. */
+        {RLIMIT_AS, o->memory_bytes + 2 * runner->buffers.size + SPACE_EXTRA + (uint64_t)core_count * SPACE_OF_A_CORE},
     };
+    const bool bounded = o->target == AE_CPU && !SANITIZED && !(o->guards_off & AE_GUARD_SPACE);
     static const char *const hidden[] = {"/tmp", "/dev/shm", "/var/tmp", NULL};
     cpu_set_t one;
     CPU_ZERO(&one);
@@ -226,7 +238,7 @@ static int spawn(struct ae_runner *runner, const int fds[5], struct ae_error *er
         .fds = passed,
         .fd_count = COUNT(passed) - (fds[4] < 0), /* the trace comes last */
         .limits = limits,
-        .limit_count = COUNT(limits),
+        .limit_count = COUNT(limits) - !bounded,
         .affinity = o->single ? &one : o->cores,
         .layers = layers & ~o->layers_off,
         .landlock_fd = landlock,

@@ -36,6 +36,7 @@ enum ae_guard {
     AE_GUARD_ADDRESS = 1 << 10,  /* arrays move from call to call */
     AE_GUARD_FLOOR = 1 << 11,    /* no call faster than reading its inputs */
     AE_GUARD_FAMILIES = 1 << 12, /* adversarial families */
+    AE_GUARD_SPACE = 1 << 13,    /* limit of address space */
 };
 
 /* What a worker is started with; the same for all workers of an evaluation. */
