@@ -39,7 +39,7 @@ enum ae_order {
     AE_ORDER_UNLOAD, /* dlclose, and see that it went */
     AE_ORDER_MAP,    /* map the arguments of the next call at their addresses, populated */
     AE_ORDER_RAMP,   /* device only: take back what the last call set, flush L2, clocks up */
-    AE_ORDER_ARM,    /* the call comes at once: wake the device, wait without sleeping */
+    AE_ORDER_ARM,    /* the call comes at once: wake the device; where both may spin, wait without sleeping */
     AE_ORDER_CALL,
     AE_ORDER_TRIM,   /* give free memory back to the system, so that it does not look kept */
     AE_ORDER_PROVE,  /* try what orders->proof names; never after a LOAD */

@@ -1,6 +1,6 @@
 // verdict: pass
-// without filter_2: violation late_write
-// Has a signal come after the return, whose handler changes the output: it cannot set the timer.
+// Has a signal come after the return, whose handler changes the output: it can neither set the
+// timer nor have a signal in the thread that waits.
 #include <math.h>
 #include <signal.h>
 #include <stddef.h>
