@@ -1,6 +1,9 @@
 /* acceleval bank, cache */
 #include "cli/cli.h"
 
+#include "base/file.h"
+#include "run/exchange.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,7 @@ struct values {
 const struct ae_option ae_bank_options[] = {{0}};
 
 const struct ae_option ae_cache_options[] = {
-    {.name = "kind", .kind = AE_OPTION_STRING, .argument = "KIND", .help = "only object, expected or baseline",
+    {.name = "kind", .kind = AE_OPTION_STRING, .argument = "KIND", .help = "only object, expected, baseline or digest",
      .offset = offsetof(struct values, kind)},
     {.name = "max", .kind = AE_OPTION_INTEGER, .argument = "GIB", .help = "prune: keep so much, the last used first",
      .fallback = "64", .lo = 0, .hi = 1 << 20, .offset = offsetof(struct values, max_gib)},
@@ -81,6 +84,50 @@ static int add(const struct ae_cache_stat *stat, void *data)
     return 0;
 }
 
+static int export_to(const char *path, struct ae_error *err)
+{
+    struct ae_context context = {0};
+    struct ae_progress progress;
+    struct ae_exchange_counts counts;
+    ae_autofree char *text = NULL;
+    int rc = ae_cli_context(&context, &progress, err);
+    if (rc == AE_OK)
+        rc = ae_exchange_export(&context, ae_exchange_calibrate(), &text, &counts, err);
+    if (rc == AE_OK)
+        rc = ae_file_write(path, text, strlen(text), err);
+    if (rc == AE_OK)
+        printf("%zu baselines of this machine and %zu digests of expected outputs written to %s\n", counts.baselines,
+               counts.digests, path);
+    ae_context_close(&context);
+    return rc;
+}
+
+static int import_from(const char *path, struct ae_error *err)
+{
+    struct ae_context context = {0};
+    struct ae_progress progress;
+    struct ae_exchange_counts counts;
+    struct ae_bytes bytes = {0};
+    int rc = ae_cli_context(&context, &progress, err);
+    if (rc == AE_OK)
+        rc = ae_file_read(path, AE_EXCHANGE_MAX, &bytes, err);
+    if (rc == AE_OK)
+        rc = ae_exchange_import(&context, bytes.data, bytes.size, ae_exchange_calibrate(), &counts, err);
+    if (rc == AE_OK) {
+        const double percent = 100 * (counts.calibration_ratio - 1);
+        printf("%zu baselines and %zu digests of expected outputs taken over, %zu passed over\n", counts.baselines,
+               counts.digests, counts.other);
+        if (counts.machine_differs)
+            printf("no baselines: they were measured on another processor or with another compiler\n");
+        else if (percent > 100 * AE_CALIBRATION_SHARE || percent < -100 * AE_CALIBRATION_SHARE)
+            printf("no baselines: that machine is %.1f %% %s than this one is now; %g %% are allowed\n",
+                   percent < 0 ? -percent : percent, percent < 0 ? "faster" : "slower", 100 * AE_CALIBRATION_SHARE);
+    }
+    ae_bytes_release(&bytes);
+    ae_context_close(&context);
+    return rc;
+}
+
 int ae_cmd_cache(const struct ae_command *self, int argc, char **argv)
 {
     struct values values = {0};
@@ -93,10 +140,19 @@ int ae_cmd_cache(const struct ae_command *self, int argc, char **argv)
     if (done >= 0)
         return done;
     const char *verb = rest.count ? rest.items[0] : "show";
+    const bool out = strcmp(verb, "export") == 0, in = strcmp(verb, "import") == 0;
+    if (out || in) {
+        const int rc = rest.count != 2 ? ae_error_set(&err, AE_E_USAGE, "cache %s takes one FILE", verb)
+                       : out           ? export_to(rest.items[1], &err)
+                                       : import_from(rest.items[1], &err);
+        ae_list_release(&rest);
+        ae_options_release(ae_cache_options, &values);
+        return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);
+    }
     const bool show = strcmp(verb, "show") == 0, prune = strcmp(verb, "prune") == 0, clear = strcmp(verb, "clear") == 0;
     int rc = rest.count <= 1 && (show || prune || clear)
                  ? ae_cache_open(&cache, NULL, &err)
-                 : ae_error_set(&err, AE_E_USAGE, "cache takes 'show', 'prune' or 'clear'");
+                 : ae_error_set(&err, AE_E_USAGE, "cache takes 'show', 'prune', 'clear', 'export FILE' or 'import FILE'");
     if (rc == AE_OK && !show)
         rc = ae_cache_prune(cache, values.kind, clear ? 0 : (uint64_t)values.max_gib << 30, &pruned, &err);
     if (rc == AE_OK && !show)

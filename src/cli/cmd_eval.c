@@ -533,6 +533,7 @@ int ae_cmd_eval(const struct ae_command *self, int argc, char **argv)
     if (done >= 0)
         return done;
     const bool lines = paths.count == 1 && strcmp(paths.items[0], "-") == 0;
+    s.values.json |= lines; /* the other side reads nothing but JSON */
     s.progress = &progress;
     int rc = ae_cli_context(&s.context, &progress, &err);
     if (rc == AE_OK && s.values.seed)

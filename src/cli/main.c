@@ -59,8 +59,11 @@ const struct ae_command ae_commands[] = {
     {"doctor", "toolchain, device, sandbox layers, with the mend for each lack", "[OPTION...]", NULL,
      ae_doctor_options, AE_OPERAND_NONE, ae_cmd_doctor},
     {"bank", "the secret instances: show, renew", "[show|renew]", NULL, ae_bank_options, AE_OPERAND_WORD, ae_cmd_bank},
-    {"cache", "what is cached: show, prune, clear", "[show|prune|clear] [OPTION...]", NULL, ae_cache_options,
-     AE_OPERAND_WORD, ae_cmd_cache},
+    {"cache", "what is cached: show, prune, clear, export, import",
+     "[show|prune|clear|export FILE|import FILE] [OPTION...]",
+     "An export carries the baselines measured here and digests of exact expected outputs to another machine that uses "
+     "the same bank; baselines count only where processor, compiler and speed are the same.",
+     ae_cache_options, AE_OPERAND_WORD, ae_cmd_cache},
     {"new-task", "a task's folder that builds and passes its own checks", "ID [OPTION...]",
      "Writes tasks/ID, its line of tasks.def and its golden digests into the source tree beside this program.",
      ae_new_task_options, AE_OPERAND_WORD, ae_cmd_new_task},

@@ -1,6 +1,7 @@
 #include "judge/measurement.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const char *ae_target_name(enum ae_target target)
 {
@@ -12,6 +13,14 @@ const char *ae_trial_kind_name(enum ae_trial_kind kind)
 {
     static const char *const names[AE_TRIAL_KIND_COUNT] = {"adversarial", "fresh", "timed", "twin", "ledger"};
     return (unsigned)kind < AE_TRIAL_KIND_COUNT ? names[kind] : "?";
+}
+
+enum ae_trial_kind ae_trial_kind_find(const char *name)
+{
+    int kind = 0;
+    while (kind < AE_TRIAL_KIND_COUNT && strcmp(name, ae_trial_kind_name((enum ae_trial_kind)kind)) != 0)
+        kind++;
+    return (enum ae_trial_kind)kind;
 }
 
 void ae_measurement_release(struct ae_measurement *measurement)

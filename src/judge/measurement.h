@@ -26,6 +26,7 @@ enum ae_trial_kind {
 };
 
 const char *ae_trial_kind_name(enum ae_trial_kind kind);
+enum ae_trial_kind ae_trial_kind_find(const char *name); /* AE_TRIAL_KIND_COUNT where it is none */
 
 struct ae_trial {
     enum ae_trial_kind kind;
@@ -77,6 +78,7 @@ struct ae_measurement {
     int cores;           /* that the worker might use */
     int seeded;          /* 1: instances from a given seed, not from the secret bank */
     char device_uuid[64];
+    char baseline_place[192]; /* the machines that measured the trials' reference_ns, for people; "": none */
 
     struct ae_trial *trials;
     int trial_count;

@@ -11,6 +11,7 @@ void ae_collection_release(struct ae_collection *c)
     ae_words_release(&c->tasks);
     ae_words_release(&c->entrants);
     ae_words_release(&c->banks);
+    ae_words_release(&c->places);
     free(c->domains);
     free(c->names);
     free(c->entries);
@@ -63,6 +64,10 @@ static bool add_words(struct ae_collection *c, const struct ae_stored *stored, s
     e->task = ae_words_add(&c->tasks, &c->arena, stored->task);
     e->entrant = ae_words_add(&c->entrants, &c->arena, stored->measurement.entrant);
     e->bank = ae_words_add(&c->banks, &c->arena, stored->bank);
+    e->place = -1;
+    if (stored->measurement.baseline_place[0] &&
+        (e->place = ae_words_add(&c->places, &c->arena, stored->measurement.baseline_place)) < 0)
+        return false;
     if (e->environment < 0 || e->task < 0 || e->entrant < 0 || e->bank < 0)
         return false;
     if (e->environment == environments) {

@@ -20,6 +20,7 @@ struct ae_entry { /* one measurement */
     int cores, disturbed;
     uint64_t sandbox;
     const char *detail, *submission;
+    int place; /* number of the machine of its reference times in the words of the collection; -1: none */
     struct ae_timing *timings; /* timed, right and undisturbed; none where the verdict is no pass */
     int timing_count;
     double fresh_ns; /* median of the fresh calls; NaN: none */
@@ -28,7 +29,7 @@ struct ae_entry { /* one measurement */
 
 struct ae_collection {
     struct ae_arena arena;
-    struct ae_words environments, environment_names, tasks, entrants, banks;
+    struct ae_words environments, environment_names, tasks, entrants, banks, places;
     int *domains; /* by task */
     int *names;   /* by environment: number in environment_names */
     int domain_room, name_room;

@@ -37,9 +37,31 @@ void ae_builder_mark(struct ae_builder *b, const struct ae_board *board, size_t 
     ae_report_table_board(b->report, table, ae_size_name(board->entries->size), id);
 }
 
+/* The machines that timed the reference: mostly this one, unless baselines were imported. */
+static void note_places(struct ae_builder *b, const struct ae_board *board, size_t table)
+{
+    for (int place = 0; place < board->collection->places.count; place++) {
+        size_t here = 0, all = 0;
+        for (size_t i = 0; i < board->count; i++) {
+            const struct ae_entry *e = &board->entries[i];
+            all += e->place >= 0 && !e->hidden;
+            here += e->place == place && !e->hidden;
+        }
+        if (here == all && all > 0)
+            ae_report_note(b->report, table,
+                           ae_report_textf(b->report, "The reference was timed on %s.", board->collection->places.words[place]));
+        else if (here > 0)
+            ae_report_note(b->report, table,
+                           ae_report_textf(b->report, "The reference was timed on %s for %zu of %zu measurements.",
+                                           board->collection->places.words[place], here, all));
+    }
+}
+
 void ae_builder_note_baseline(struct ae_builder *b, const struct ae_board *board, size_t table)
 {
     size_t without = 0;
+    if (!board->baseline_name)
+        note_places(b, board, table);
     for (size_t t = 0; board->baseline_name && t < board->task_count; t++)
         without += !board->baseline[t];
     if (without > 0)

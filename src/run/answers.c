@@ -74,24 +74,84 @@ int ae_reference_build(struct ae_context *context, const struct ae_task *task, s
     return rc;
 }
 
+#define BASELINE_MAGIC UINT32_C(0x41454232) /* "AEB2" */
+
+/* Payload of a "baseline" entry. */
+struct baseline {
+    uint32_t magic, imported; /* 1: measured elsewhere, on a machine of the same key */
+    int64_t ns;
+    char place[AE_PLACE_TEXT];
+};
+
 /* Keys hold no seed: the cache may be shown and copied. */
-static void answer_key(const struct ae_context *context, const struct ae_case_name *name, const char *source_hash,
-                       char *ret, size_t size)
+static void place_of_case(const struct ae_context *context, const struct ae_case_name *name, const char *source_hash,
+                          struct ae_answer_place *ret)
 {
-    char bank[17];
-    ae_bank_name(&context->bank, bank);
+    *ret = (struct ae_answer_place){.version = name->task->version,
+                                    .size = name->size,
+                                    .kind = name->kind,
+                                    .family = name->family,
+                                    .number = name->number,
+                                    .practice = name->practice};
+    snprintf(ret->task, sizeof ret->task, "%s", name->task->id);
+    ae_bank_name(&context->bank, ret->bank);
+    snprintf(ret->reference, sizeof ret->reference, "%s", source_hash);
     if (context->guards_off & AE_GUARD_NEW_DATA)
-        snprintf(bank, sizeof bank, "one instance");
-    snprintf(ret, size, "expected\ntask %s\nversion %d\nsize %s\nkind %s\nfamily %d\nnumber %d\nbank %s%s\nreference %s\n",
-             name->task->id, name->task->version, ae_size_name(name->size), ae_trial_kind_name(name->kind),
-             name->family, name->number, bank, name->practice ? " practice" : "", source_hash);
+        snprintf(ret->bank, sizeof ret->bank, "one instance");
 }
 
-static void baseline_key(const struct ae_context *context, const char *answer, char *ret, size_t size)
+void ae_answer_key(const struct ae_answer_place *place, char ret[AE_ANSWER_KEY])
 {
-    char machine[600];
+    snprintf(ret, AE_ANSWER_KEY,
+             "expected\ntask %s\nversion %d\nsize %s\nkind %s\nfamily %d\nnumber %d\nbank %s%s\nreference %s\n",
+             place->task, place->version, ae_size_name(place->size), ae_trial_kind_name(place->kind), place->family,
+             place->number, place->bank, place->practice ? " practice" : "", place->reference);
+}
+
+bool ae_answer_place_valid(const struct ae_answer_place *place)
+{
+    const size_t letters = strspn(place->task, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return letters > 0 && letters < sizeof place->task && !place->task[letters] && place->version >= 1 &&
+           (unsigned)place->size < AE_SIZE_COUNT && (unsigned)place->kind < AE_TRIAL_KIND_COUNT && place->family >= 0 &&
+           place->family < AE_FAMILIES_MAX && place->number >= 0 && place->number < 1000 &&
+           strspn(place->bank, "0123456789abcdef") == 16 && !place->bank[16] &&
+           strspn(place->reference, "0123456789abcdef") == AE_SHA256_HEX - 1 && !place->reference[AE_SHA256_HEX - 1];
+}
+
+bool ae_answer_place_parse(const char *key, struct ae_answer_place *ret)
+{
+    char size[16], kind[16], bank[32], again[AE_ANSWER_KEY];
+    *ret = (struct ae_answer_place){0};
+    if (sscanf(key, "expected task %63s version %d size %15s kind %15s family %d number %d bank %16s", ret->task,
+               &ret->version, size, kind, &ret->family, &ret->number, bank) != 7)
+        return false;
+    const char *reference = strstr(key, "\nreference ");
+    if (!reference || sscanf(reference, " reference %64s", ret->reference) != 1)
+        return false;
+    ret->practice = strstr(key, " practice\n") != NULL;
+    memcpy(ret->bank, bank, sizeof ret->bank - 1);
+    ret->size = ae_size_find(size);
+    ret->kind = ae_trial_kind_find(kind);
+    if (!ae_answer_place_valid(ret))
+        return false;
+    ae_answer_key(ret, again);
+    return strcmp(again, key) == 0; /* nothing more, nothing otherwise */
+}
+
+void ae_baseline_key(const char *machine, const char *answer_key, char ret[AE_BASELINE_KEY])
+{
+    snprintf(ret, AE_BASELINE_KEY, "baseline\n%s%s", machine, answer_key);
+}
+
+static void keys_of_case(const struct ae_context *context, const struct ae_case_name *name, const char *source_hash,
+                         char answer[AE_ANSWER_KEY], char base[AE_BASELINE_KEY])
+{
+    struct ae_answer_place place;
+    char machine[AE_MACHINE_KEY];
+    place_of_case(context, name, source_hash, &place);
+    ae_answer_key(&place, answer);
     ae_context_baseline_key(context, machine, sizeof machine);
-    snprintf(ret, size, "baseline\n%s%s", machine, answer);
+    ae_baseline_key(machine, answer, base);
 }
 
 static int source_hash(struct ae_context *context, const struct ae_task *task, char ret[AE_SHA256_HEX],
@@ -105,8 +165,8 @@ static int source_hash(struct ae_context *context, const struct ae_task *task, c
     return rc;
 }
 
-/* Puts a cached answer into cell->expected; false where it does not fit the instance. */
-static bool unpack(const struct ae_cache_entry *entry, struct ae_case *cell)
+/* The arrays of a cached answer; false where it is none. *ret is to be released in any case. */
+static bool unpack_arrays(const struct ae_cache_entry *entry, struct ae_expected *ret, int64_t *ret_reference_ns)
 {
     struct answer_header header;
     if (entry->size < sizeof header)
@@ -122,18 +182,26 @@ static bool unpack(const struct ae_cache_entry *entry, struct ae_case *cell)
             header.arrays[i].count > (entry->size - at) / element)
             return false;
         struct ae_array *array =
-            slot < AE_ARGS_MAX ? &cell->expected.out[slot] : &cell->expected.aux[slot - AE_ARGS_MAX];
+            slot < AE_ARGS_MAX ? &ret->out[slot] : &ret->aux[slot - AE_ARGS_MAX];
         ae_array_release(array);
         if (ae_array_alloc(array, (enum ae_type)header.arrays[i].type, header.arrays[i].count, NULL) != AE_OK)
             return false;
         memcpy(array->data, (const char *)entry->data + at, array->count * element);
         at += array->count * element;
     }
+    *ret_reference_ns = header.reference_ns;
+    return true;
+}
+
+/* Puts a cached answer into cell->expected; false where it does not fit the instance. */
+static bool unpack(const struct ae_cache_entry *entry, struct ae_case *cell)
+{
+    if (!unpack_arrays(entry, &cell->expected, &cell->reference_ns))
+        return false;
     for (int a = 0; a < cell->inst.task->arg_count; a++)
         if (ae_arg_is_output(&cell->inst.task->args[a]) &&
             (cell->expected.out[a].count != cell->inst.array[a].count || !cell->expected.out[a].data))
             return false;
-    cell->reference_ns = header.reference_ns;
     return true;
 }
 
@@ -244,14 +312,105 @@ static bool load_answer(struct ae_context *context, const char *key, struct ae_c
 
 static bool load_baseline(struct ae_context *context, const char *key, struct ae_case *cell)
 {
-    struct ae_cache_entry entry;
-    if (ae_cache_get(context->cache, "baseline", key, &entry, NULL) != AE_OK)
+    struct ae_baseline baseline;
+    if (!ae_baseline_get(context->cache, key, &baseline))
         return false;
-    const bool fits = entry.size == sizeof cell->baseline_ns;
-    if (fits)
-        memcpy(&cell->baseline_ns, entry.data, sizeof cell->baseline_ns);
+    cell->baseline_ns = baseline.ns;
+    snprintf(cell->baseline_place, sizeof cell->baseline_place, "%s%s", baseline.place,
+             baseline.imported ? ", imported" : "");
+    return true;
+}
+
+bool ae_baseline_get(struct ae_cache *cache, const char *key, struct ae_baseline *ret)
+{
+    struct ae_cache_entry entry;
+    struct baseline payload;
+    if (ae_cache_get(cache, "baseline", key, &entry, NULL) != AE_OK)
+        return false;
+    bool fits = entry.size == sizeof payload; /* else from an earlier version: measured again */
+    if (fits) {
+        memcpy(&payload, entry.data, sizeof payload);
+        fits = payload.magic == BASELINE_MAGIC && payload.ns > 0 && memchr(payload.place, 0, sizeof payload.place);
+    }
     ae_cache_entry_release(&entry);
-    return fits && cell->baseline_ns > 0;
+    if (!fits)
+        return false;
+    *ret = (struct ae_baseline){.ns = payload.ns, .imported = payload.imported != 0};
+    memcpy(ret->place, payload.place, sizeof ret->place);
+    return true;
+}
+
+int ae_baseline_put(struct ae_cache *cache, const char *key, const struct ae_baseline *baseline, struct ae_error *err)
+{
+    struct baseline payload = {.magic = BASELINE_MAGIC, .imported = baseline->imported, .ns = baseline->ns};
+    snprintf(payload.place, sizeof payload.place, "%s", baseline->place);
+    const struct iovec piece = {&payload, sizeof payload};
+    return ae_cache_put(cache, "baseline", key, &piece, 1, err);
+}
+
+bool ae_answer_is_exact(const struct ae_task *task)
+{
+    for (int i = 0; i < task->arg_count; i++)
+        if (ae_arg_is_output(&task->args[i]) && task->args[i].rule.kind != AE_EXACT)
+            return false;
+    return true;
+}
+
+/* Under the bank's secret, else the digest of a small answer could be guessed by trying answers. */
+int ae_answer_digest(const struct ae_bank *bank, const struct ae_task *task, const char *answer_key,
+                     const struct ae_expected *expected, char ret[AE_ANSWER_DIGEST], struct ae_error *err)
+{
+    unsigned char text[sizeof bank->secret + AE_ANSWER_KEY + AE_ARGS_MAX * AE_SHA256_HEX];
+    char hex[AE_SHA256_HEX];
+    size_t used = sizeof bank->secret;
+    memcpy(text, bank->secret, used);
+    memcpy(text + used, answer_key, strlen(answer_key));
+    used += strlen(answer_key);
+    for (int i = 0; i < task->arg_count; i++) {
+        const struct ae_array *out = &expected->out[i];
+        if (!ae_arg_is_output(&task->args[i]))
+            continue;
+        const int rc = ae_sha256(out->data, out->count * ae_type_size(out->type), hex, err);
+        if (rc != AE_OK)
+            return rc;
+        memcpy(text + used, hex, sizeof hex);
+        used += sizeof hex;
+    }
+    const int rc = ae_sha256(text, used, hex, err);
+    if (rc == AE_OK)
+        snprintf(ret, AE_ANSWER_DIGEST, "%.32s", hex);
+    return rc;
+}
+
+int ae_answer_load(struct ae_cache *cache, const char *answer_key, struct ae_expected *ret, struct ae_error *err)
+{
+    struct ae_cache_entry entry;
+    int64_t reference_ns;
+    *ret = (struct ae_expected){0};
+    int rc = ae_cache_get(cache, "expected", answer_key, &entry, err);
+    if (rc != AE_OK)
+        return rc;
+    if (!unpack_arrays(&entry, ret, &reference_ns))
+        rc = ae_error_set(err, AE_E_NOTFOUND, "a cached answer is damaged");
+    ae_cache_entry_release(&entry);
+    return rc;
+}
+
+/* What another machine found for the same instance, where its digest was imported. */
+static int verify(struct ae_context *context, const char *answer_key, const struct ae_case *cell, struct ae_error *err)
+{
+    struct ae_cache_entry entry;
+    char digest[AE_ANSWER_DIGEST];
+    if (!ae_answer_is_exact(cell->name.task) ||
+        ae_cache_get(context->cache, "digest", answer_key, &entry, NULL) != AE_OK)
+        return AE_OK;
+    int rc = ae_answer_digest(&context->bank, cell->name.task, answer_key, &cell->expected, digest, err);
+    if (rc == AE_OK && (entry.size != strlen(digest) || memcmp(entry.data, digest, entry.size) != 0))
+        rc = ae_error_set(err, AE_E_ENV, "%s %s: the reference gives another answer here than on the machine whose cache "
+                          "was imported; one of the two computes wrongly ('acceleval cache clear --kind digest' forgets "
+                          "what was imported)", cell->name.task->id, ae_size_name(cell->name.size));
+    ae_cache_entry_release(&entry);
+    return rc;
 }
 
 int ae_case_key(struct ae_context *context, const struct ae_case_name *name, char *ret, size_t size,
@@ -259,8 +418,13 @@ int ae_case_key(struct ae_context *context, const struct ae_case_name *name, cha
 {
     char hash[AE_SHA256_HEX];
     const int rc = source_hash(context, name->task, hash, err);
-    if (rc == AE_OK)
-        answer_key(context, name, hash, ret, size);
+    if (rc == AE_OK) {
+        struct ae_answer_place place;
+        char key[AE_ANSWER_KEY];
+        place_of_case(context, name, hash, &place);
+        ae_answer_key(&place, key);
+        snprintf(ret, size, "%s", key);
+    }
     return rc;
 }
 
@@ -281,12 +445,11 @@ static int make_instance(struct ae_context *context, const struct ae_case_name *
 
 bool ae_case_cached(struct ae_context *context, const struct ae_case_name *name, bool baseline)
 {
-    char hash[AE_SHA256_HEX], answer[1024], base[2048];
+    char hash[AE_SHA256_HEX], answer[AE_ANSWER_KEY], base[AE_BASELINE_KEY];
     struct ae_cache_entry entry;
     if (source_hash(context, name->task, hash, NULL) != AE_OK)
         return false;
-    answer_key(context, name, hash, answer, sizeof answer);
-    baseline_key(context, answer, base, sizeof base);
+    keys_of_case(context, name, hash, answer, base);
     if (ae_cache_get(context->cache, "expected", answer, &entry, NULL) != AE_OK)
         return false;
     ae_cache_entry_release(&entry);
@@ -301,15 +464,14 @@ bool ae_case_cached(struct ae_context *context, const struct ae_case_name *name,
 int ae_case_open(struct ae_context *context, const struct ae_case_name *name, bool baseline, struct ae_case *ret,
                  struct ae_error *err)
 {
-    char hash[AE_SHA256_HEX], answer[1024], base[2048];
+    char hash[AE_SHA256_HEX], answer[AE_ANSWER_KEY], base[AE_BASELINE_KEY];
     *ret = (struct ae_case){.name = *name};
     int rc = source_hash(context, name->task, hash, err);
     if (rc == AE_OK)
         rc = make_instance(context, name, &ret->inst, err);
     if (rc != AE_OK)
         return rc;
-    answer_key(context, name, hash, answer, sizeof answer);
-    baseline_key(context, answer, base, sizeof base);
+    keys_of_case(context, name, hash, answer, base);
     const bool have_answer = load_answer(context, answer, ret);
     const bool have_baseline = !baseline || load_baseline(context, base, ret);
     if (have_answer && have_baseline)
@@ -317,6 +479,8 @@ int ae_case_open(struct ae_context *context, const struct ae_case_name *name, bo
     ae_context_say(context, "%s %s: the reference on %s instance %d", name->task->id, ae_size_name(name->size),
                    ae_trial_kind_name(name->kind), name->number);
     rc = run_reference(context, ret, baseline && !have_baseline, err);
+    if (rc == AE_OK)
+        rc = verify(context, answer, ret, err);
     if (rc == AE_OK && name->task->make_aux)
         rc = name->task->make_aux(&ret->inst, &ret->expected, err);
     if (rc != AE_OK)
@@ -325,8 +489,10 @@ int ae_case_open(struct ae_context *context, const struct ae_case_name *name, bo
     if (!have_answer)
         (void)pack(context, answer, ret, NULL);
     if (!have_baseline) {
-        const struct iovec piece = {&ret->baseline_ns, sizeof ret->baseline_ns};
-        (void)ae_cache_put(context->cache, "baseline", base, &piece, 1, NULL);
+        struct ae_baseline made = {.ns = ret->baseline_ns};
+        ae_context_place(context, made.place, sizeof made.place);
+        snprintf(ret->baseline_place, sizeof ret->baseline_place, "%s", made.place);
+        (void)ae_baseline_put(context->cache, base, &made, NULL);
     }
     return AE_OK;
 }

@@ -323,6 +323,11 @@ char *ae_context_environment(const struct ae_context *context)
     return text;
 }
 
+void ae_context_place(const struct ae_context *context, char *ret, size_t size)
+{
+    snprintf(ret, size, "%s, %d cores, Linux %s", context->host.cpu, context->host.core_count, context->host.kernel);
+}
+
 void ae_context_baseline_key(const struct ae_context *context, char *ret, size_t size)
 {
     snprintf(ret, size, "cpu %s\ngcc %s\nwaits %s\n", context->host.cpu,

@@ -80,6 +80,9 @@ int ae_context_read(const struct ae_context *context, const struct ae_task *task
 /* The facts of this machine that a time depends on, as JSON; the caller frees it. */
 char *ae_context_environment(const struct ae_context *context);
 
+/* This machine in a few words, for people. */
+void ae_context_place(const struct ae_context *context, char *ret, size_t size);
+
 /* The part of the key of a baseline that names machine and compiler (rule 11). */
 void ae_context_baseline_key(const struct ae_context *context, char *ret, size_t size);
 

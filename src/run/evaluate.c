@@ -303,6 +303,14 @@ static void audit_floor(struct evaluation *e, const struct ae_case *cell, struct
              (long long)trial->call_ns, floor);
 }
 
+/* Where the baselines come from: mostly one machine. */
+static void note_place(struct ae_measurement *m, const char *place)
+{
+    const size_t used = strlen(m->baseline_place);
+    if (*place && !strstr(m->baseline_place, place))
+        snprintf(m->baseline_place + used, sizeof m->baseline_place - used, "%s%s", used ? "; " : "", place);
+}
+
 /* Runs one trial on the cell and records it. Returns false when the evaluation is over. */
 static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool record)
 {
@@ -336,6 +344,7 @@ static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool reco
     trial.group = e->group;
     trial.instance = cell->name.number;
     trial.reference_ns = cell->baseline_ns;
+    note_place(e->m, cell->baseline_place);
     if (e->submission->target == AE_CUDA) {
         struct ae_device_state device;
         ae_device_look(&e->context->device, &device);

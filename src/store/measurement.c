@@ -48,9 +48,9 @@ static int put_measurement(struct ae_store *store, int64_t run, const struct ae_
         "INSERT INTO measurements (run, submission, entrant, sample, task, task_version, size, target, options_key,"
         " source_path, verdict, violation, detail, log, compile_ns, started_ns, wall_ns, notes, sandbox, cores, "
         "seeded,"
-        " device_uuid) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
+        " device_uuid, baseline_place) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
         "?19,"
-        " ?20, ?21, ?22)",
+        " ?20, ?21, ?22, ?23)",
         &statement, putting, err);
     if (r != AE_OK)
         return r;
@@ -72,6 +72,7 @@ static int put_measurement(struct ae_store *store, int64_t run, const struct ae_
     for (int k = 0; k < 7; k++)
         (void)sqlite3_bind_int64(statement, 15 + k, numbers[k]);
     ae_bind_text(statement, 22, m->device_uuid);
+    ae_bind_text(statement, 23, m->baseline_place);
     const int rc = sqlite3_step(statement);
     *ret_known = rc == SQLITE_CONSTRAINT_UNIQUE;
     if (rc == SQLITE_CONSTRAINT_UNIQUE)
@@ -180,14 +181,6 @@ static enum ae_target find_target(const char *name)
     return AE_TARGET_COUNT;
 }
 
-static enum ae_trial_kind find_kind(const char *name)
-{
-    for (int i = 0; i < AE_TRIAL_KIND_COUNT; i++)
-        if (strcmp(name, ae_trial_kind_name((enum ae_trial_kind)i)) == 0)
-            return (enum ae_trial_kind)i;
-    return AE_TRIAL_KIND_COUNT;
-}
-
 static const struct ae_task *find_task(const char *id)
 {
     for (int i = 0; i < ae_task_count; i++)
@@ -223,7 +216,7 @@ static int read_trials(struct reader *reader, int64_t id, struct ae_measurement 
     int rc, r = AE_OK;
     (void)sqlite3_bind_int64(s, 1, id);
     while (r == AE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-        const enum ae_trial_kind kind = find_kind(ae_column_text(s, 0));
+        const enum ae_trial_kind kind = ae_trial_kind_find(ae_column_text(s, 0));
         if (kind == AE_TRIAL_KIND_COUNT) {
             r = unknown(reader->store, "kind of trial", ae_column_text(s, 0), err);
             break;
@@ -292,6 +285,7 @@ static int read_row(struct reader *reader, int64_t id, struct ae_stored *ret, st
     m->cores = ae_column_int(s, 21);
     m->seeded = ae_column_int(s, 22);
     ae_column_copy(s, 23, m->device_uuid, sizeof m->device_uuid);
+    ae_column_copy(s, 25, m->baseline_place, sizeof m->baseline_place);
     if (reader->with_log && sqlite3_column_type(s, 24) != SQLITE_NULL) {
         m->log = strdup(ae_column_text(s, 24));
         if (!m->log)
@@ -381,7 +375,7 @@ static int walk(struct reader *reader, const struct ae_measurement_filter *filte
                               "SELECT m.run, m.task, m.task_version, r.environment, coalesce(e.name, ''), r.bank,"
                               " m.options_key, m.size, m.target, m.entrant, m.sample, m.submission, m.source_path,"
                               " m.verdict, m.violation, m.detail, m.compile_ns, m.started_ns, m.wall_ns, m.notes,"
-                              " m.sandbox, m.cores, m.seeded, m.device_uuid, CASE WHEN ?2 THEN m.log END"
+                              " m.sandbox, m.cores, m.seeded, m.device_uuid, CASE WHEN ?2 THEN m.log END, m.baseline_place"
                               " FROM measurements m JOIN runs r ON r.id = m.run"
                               " LEFT JOIN environments e ON e.id = r.environment WHERE m.id = ?1",
                               &reader->row, reading, err)) != AE_OK ||

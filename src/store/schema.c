@@ -123,5 +123,8 @@ static const char generations[] =
     "  PRIMARY KEY (generation, number)"
     ") STRICT;";
 
-const char *const ae_store_migrations[] = {first, second, generations};
+/* Baselines may come from another machine. */
+static const char baseline_places[] = "ALTER TABLE measurements ADD COLUMN baseline_place TEXT NOT NULL DEFAULT '';";
+
+const char *const ae_store_migrations[] = {first, second, generations, baseline_places};
 const int ae_store_version = sizeof ae_store_migrations / sizeof *ae_store_migrations;
