@@ -82,7 +82,7 @@ static void print_copies(const struct ae_copy_facts *c, const char *what, FILE *
 {
     if (c->count == 0)
         return;
-    fprintf(out, "  %-6s %lld copies, %.3f MB, %.3f ms (%.1f GB/s)%s\n", what, (long long)c->count, c->bytes * 1e-6,
+    fprintf(out, "  %-6s %lld copies, %.3f MB, %.3f ms on the link (%.1f GB/s)%s\n", what, (long long)c->count, c->bytes * 1e-6,
             in_ms((double)c->ns), c->ns > 0 ? c->bytes / (double)c->ns : 0,
             c->pageable_bytes > 0.5 * c->bytes ? ", pageable memory" : c->pinned_bytes > 0.5 * c->bytes ? ", pinned memory" : "");
 }

@@ -692,7 +692,7 @@ const struct ae_bottleneck_rule ae_bottleneck_rules[] = {
      "the call is slower than the CPU reference although the kernels are at least twice as fast, and half of it or more "
      "moves or allocates memory",
      "the call less the reference's time", "move fewer bytes, move them faster, or stay on the CPU", "classic",
-     loses_to_transfer},
+     loses_to_transfer, true},
     {"pageable-in", "Pageable memory copied in",
      "copies to the device take 10 % of the call or more, mostly from pageable memory, and a faster way is known for that "
      "many bytes",
@@ -807,6 +807,8 @@ const int ae_bottleneck_rule_count = (int)(sizeof ae_bottleneck_rules / sizeof *
 static int by_gain(const void *a, const void *b)
 {
     const struct ae_bottleneck *x = a, *y = b;
+    if (x->rule->headline != y->rule->headline)
+        return x->rule->headline ? -1 : 1;
     if (x->gain_ns != y->gain_ns)
         return x->gain_ns < y->gain_ns ? 1 : -1;
     if (x->share != y->share)

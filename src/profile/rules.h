@@ -46,6 +46,7 @@ struct ae_bottleneck_rule {
     const char *provoked_by; /* a program in tests/profile/programs or device */
     /* Fills share, gain_ns and text. */
     bool (*match)(const struct ae_call_view *view, struct ae_bottleneck *ret);
+    bool headline; /* said first, whatever it gains */
 };
 
 extern const struct ae_bottleneck_rule ae_bottleneck_rules[];
@@ -53,7 +54,7 @@ extern const int ae_bottleneck_rule_count;
 
 #define AE_BOTTLENECKS_MAX 48
 
-/* Those that fire, the largest gain first, reached limits last. Returns their number. */
+/* Those that fire: headlines, then the largest gain first, reached limits last. Returns their number. */
 int ae_bottlenecks_of(const struct ae_call_view *view, struct ae_bottleneck ret[AE_BOTTLENECKS_MAX]);
 
 /* Blocks of the kernel that fit on a multiprocessor, and the threads in them as a share of what it holds; 0: unknown. */
