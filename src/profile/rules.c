@@ -614,15 +614,16 @@ static bool idle(const struct ae_call_view *v, struct ae_bottleneck *b)
                "for a lock", ms(ns), percent(share_of(v, ns)));
 }
 
+/* Processors that work on average, while the calling thread does not stand in the queue for one. */
 static double processors(const struct ae_call_view *v)
 {
-    return (double)(v->facts->usage.user_ns + v->facts->usage.system_ns) / call_of(v);
+    return (double)(v->facts->usage.user_ns + v->facts->usage.system_ns) / at_least(call_of(v) - queued(v), 1);
 }
 
 static bool one_thread(const struct ae_call_view *v, struct ae_bottleneck *b)
 {
     const double used = processors(v);
-    if (v->facts->device || v->cores < 2 || used > 1.2 || used < 0.2 || call_of(v) < 1e6)
+    if (v->facts->device || v->cores < 2 || used > 1.2 || used < 0.5 || call_of(v) < 1e6)
         return false;
     const double gain = call_of(v) * (1 - 1 / (0.7 * v->cores));
     return say(b, 1, gain, "one of %d cores works; shared among them the call could take %.2f ms less", v->cores,
