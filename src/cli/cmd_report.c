@@ -108,15 +108,17 @@ int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
     ae_autofree const char **entrants = calloc(values.entrants.count + 1, sizeof *entrants);
     for (size_t i = 0; entrants && i < values.entrants.count; i++)
         entrants[i] = values.entrants.items[i];
+    const bool page = values.format == AE_FORMAT_HTML && !values.json,
+               book = values.format == AE_FORMAT_XLSX && !values.json; /* these have room for more */
     const struct ae_report_options options = {
         .filter = {.run = values.run, .latest = values.run == 0, .sizes = values.sizes, .trials = AE_TRIALS_ALL},
         .entrants = values.entrants.count ? entrants : NULL,
         .baseline = values.baseline,
         .pick = (enum ae_pick)values.pick,
-        .sections = values.format >= AE_FORMAT_HTML && !values.json ? AE_REPORT_ALL :
-                    AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_MACHINES |
-                    AE_REPORT_NOT_RUN |
-                    (values.detail ? AE_REPORT_DETAIL : 0) | (values.domains ? AE_REPORT_DOMAINS : 0),
+        .detail_max = page ? AE_REPORT_PAGE_ROWS : 0,
+        .sections = AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_MACHINES |
+                    AE_REPORT_NOT_RUN | (values.detail || page ? AE_REPORT_DETAIL : 0) |
+                    (values.domains || page || book ? AE_REPORT_DOMAINS : 0),
     };
     int rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
     if (rc == AE_E_NOTFOUND)

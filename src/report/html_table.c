@@ -7,8 +7,6 @@
 
 #define LONG 200 /* rows of a table that the browser lays out only when it comes into sight */
 
-#define ROWS_MAX 10000 /* more than these no browser shows with pleasure */
-
 static void put_number(const char *name, double value, FILE *out)
 {
     if (isfinite(value))
@@ -97,16 +95,16 @@ void ae_html_table(const struct ae_table *table, size_t n, FILE *out)
         fputs("</th>", out);
     }
     fputs("</tr></thead>\n<tbody>\n", out);
-    for (size_t row = 0; row < table->row_count && row < ROWS_MAX; row++) {
+    for (size_t row = 0; row < table->row_count && row < AE_REPORT_PAGE_ROWS; row++) {
         fputs("<tr>", out);
         for (size_t c = 0; c < table->column_count; c++)
             put_cell(&table->columns[c], &table->cells[row * table->column_count + c], c == 0, out);
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
-    if (table->row_count > ROWS_MAX)
+    if (table->row_count > AE_REPORT_PAGE_ROWS)
         fprintf(out, "<p class=\"note\">%zu more rows are in the other formats only.</p>\n",
-                table->row_count - ROWS_MAX);
+                table->row_count - (size_t)AE_REPORT_PAGE_ROWS);
     for (size_t i = 0; i < table->note_count; i++) {
         fputs("<p class=\"note\">", out);
         ae_html_put(table->notes[i], out);

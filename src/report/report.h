@@ -37,6 +37,7 @@ enum ae_pick {
 #define AE_REPORT_DOMAINS     (1u << 4) /* the leaderboard's main columns by domain */
 #define AE_REPORT_YARDSTICKS  (1u << 5) /* the best entrant of each task against hand-written programs */
 #define AE_REPORT_MACHINES    (1u << 6) /* the same entrants on several machines; by task where detail is wanted */
+#define AE_REPORT_PAGE_ROWS 10000 /* of a table, more than which no browser shows with pleasure */
 #define AE_REPORT_ALL         127u
 
 /* N, the tasks of a board, are those that any displayed entrant was measured on. A task that an entrant was not
@@ -48,6 +49,7 @@ struct ae_report_options {
     const char *const *entrants;         /* only these, NULL-terminated; NULL: all. Yardsticks are read besides. */
     const char *baseline;                /* NULL or "reference": the single-thread reference; else any entrant */
     enum ae_pick pick;
+    size_t detail_max; /* with more measurements than these the detail is left out, and says so; 0: never */
     unsigned sections; /* mask of AE_REPORT_*; 0: leaderboard, yardsticks, matrix, machines, not run */
 };
 

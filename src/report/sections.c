@@ -231,6 +231,16 @@ bool ae_section_detail(struct ae_builder *b, const struct ae_board *board)
             b->report, "detail",
             ae_report_textf(b->report, "Measurements: speedup over %s", ae_builder_baseline(b, board)), columns,
             sizeof columns / sizeof *columns);
+    const size_t most = b->options->detail_max;
+    if (most > 0 && b->collection->count > most) {
+        if (!b->report->failed && b->report->tables[b->detail].note_count == 0)
+            ae_report_note(b->report, b->detail,
+                           ae_report_textf(b->report,
+                                           "%zu measurements are too many to list here: 'report --detail --format csv' "
+                                           "has them.",
+                                           b->collection->count));
+        return !b->report->failed;
+    }
     size_t task = 0;
     for (size_t i = 0; i < board->count && !b->report->failed; i++) {
         const struct ae_entry *e = &board->entries[i];

@@ -470,6 +470,20 @@ static void detail(void **state)
     ae_report_release(&report);
 }
 
+static void too_much_detail(void **state)
+{
+    (void)state;
+    struct ae_report report;
+    fill();
+    build(&(struct ae_report_options){.sections = AE_REPORT_DETAIL, .detail_max = 5}, &report);
+    assert_int_equal(table_of(&report, "detail", 0)->row_count, 5);
+    ae_report_release(&report);
+    build(&(struct ae_report_options){.sections = AE_REPORT_DETAIL, .detail_max = 4}, &report);
+    assert_int_equal(table_of(&report, "detail", 0)->row_count, 0);
+    assert_non_null(strstr(table_of(&report, "detail", 0)->notes[0], "5 measurements are too many"));
+    ae_report_release(&report);
+}
+
 static void machines_sizes_versions_seeds(void **state)
 {
     (void)state;
@@ -804,6 +818,7 @@ int main(void)
         TEST(yardsticks),
         TEST(best_against_yardstick),
         TEST(domains),
+        TEST(too_much_detail),
         TEST(machines),
         TEST(history),
         TEST(other_banks_are_not_paired),
