@@ -19,7 +19,8 @@ static double best_over(const struct ae_board *board, size_t task, const struct 
     double best = NAN;
     for (size_t w = 0; w < board->who_count; w++) {
         const struct ae_entry *e = ae_board_slot(board, task, w)->picked;
-        if (!e || e->verdict != AE_PASS || e->entrant == base->entrant || board->who[w].seeded)
+        if (!e || e->verdict != AE_PASS || e->entrant == base->entrant || board->who[w].seeded ||
+            strcmp(ae_entry_entrant(board->collection, e), "reference") == 0) /* what is to be beaten does not compete */
             continue;
         const double s = ae_entry_speedup(e, base);
         if (s > best || isnan(best))
