@@ -30,6 +30,17 @@ bool ae_text_starts(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+const char *ae_text_path_tail(const char *path)
+{
+    const char *last = path, *tail = path;
+    for (const char *p = path; *p; p++)
+        if (*p == '/') {
+            tail = last;
+            last = p + 1;
+        }
+    return tail;
+}
+
 bool ae_text_ends(const char *text, const char *suffix)
 {
     const size_t n = strlen(text), m = strlen(suffix);

@@ -9,6 +9,8 @@
 /* Levenshtein distance; SIZE_MAX where a string is longer than 127 bytes (no name of ours is). */
 size_t ae_text_distance(const char *a, const char *b);
 bool ae_text_starts(const char *text, const char *prefix);
+/* The file and its folder of a path, "alice/x.cu": what may be shown elsewhere. Points into path. */
+const char *ae_text_path_tail(const char *path);
 bool ae_text_ends(const char *text, const char *suffix);
 
 /* A whole decimal number within lo..hi and nothing behind it. */

@@ -1,4 +1,6 @@
 #include "report/html.h"
+
+#include "base/text.h"
 #include "report/html_text.h"
 #include "report/print.h"
 
@@ -75,7 +77,7 @@ static void put_measurement(const struct ae_stored *stored, FILE *out)
     ae_html_put(m->verdict == AE_VIOLATION ? ae_violation_name(m->violation) : ae_verdict_name(m->verdict), out);
     fputs("</span></h4>\n<dl class=\"facts\">", out);
     put_fact("detail", m->detail, out);
-    put_fact("source file", m->source_path, out);
+    put_fact("source file", ae_text_path_tail(m->source_path), out);
     ae_print_time(m->started_ns, text);
     put_fact("measured", text, out);
     snprintf(text, sizeof text, "%.1f s in all, compiled in %.1f s, on %d cores", (double)m->wall_ns * 1e-9,

@@ -1,6 +1,7 @@
 #include "store/archive.h"
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "store/archive_text.h"
 #include "store/internal.h"
@@ -155,7 +156,7 @@ static int put_measurement(void *data, const struct ae_stored *stored)
                              "submission", text_of(m->submission), "entrant", text_of(m->entrant), "sample",
                              m->sample, "task", text_of(stored->task), "task_version", stored->task_version, "size",
                              ae_size_name(m->size), "target", ae_target_name(m->target), "options_key",
-                             text_of(stored->options_key), "source_path", text_of(m->source_path));
+                             text_of(stored->options_key), "source_path", text_of(ae_text_path_tail(m->source_path)));
     json_t *rest =
         json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:i, s:b, s:o, s:o}", "verdict",
                   ae_verdict_name(m->verdict), "violation", m->violation ? ae_violation_name(m->violation) : "",

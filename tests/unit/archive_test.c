@@ -65,7 +65,7 @@ static void put_measurement(int64_t run, const char *entrant, const char *source
                                .log = strdup("a\nb\t\"c\"")};
     snprintf(m.entrant, sizeof m.entrant, "%s", entrant);
     snprintf(m.detail, sizeof m.detail, "</script>\\ \x1b[31m \xff");
-    snprintf(m.source_path, sizeof m.source_path, "there/x.c");
+    snprintf(m.source_path, sizeof m.source_path, "/home/someone/there/x.c");
     snprintf(m.device_uuid, sizeof m.device_uuid, "GPU-1");
     memcpy(m.submission, submission.sha256, sizeof m.submission);
     const struct ae_trial trials[] = {{.kind = AE_TRIAL_FRESH,
@@ -173,6 +173,8 @@ static void there_and_back(void **state)
     assert_int_equal(counts.environments, 1);
     assert_true(ae_archive_is(path));
     char *first = slurp(&size);
+    assert_non_null(strstr(first, "\"there/x.c\""));
+    assert_null(strstr(first, "someone")); /* whose folders they are is nobody's business */
     require(ae_archive_read(to, path, &counts, &err));
     assert_int_equal(counts.runs, 2);
     assert_int_equal(counts.measurements, 4);
