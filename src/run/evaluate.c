@@ -715,7 +715,7 @@ static int64_t median_of(const struct ae_measurement *m, enum ae_trial_kind kind
 
 static int64_t median_share_of(const struct ae_measurement *m)
 {
-    int64_t permille[64];
+    int64_t permille[64] = {0};
     size_t n = 0;
     for (int i = 0; i < m->trial_count && n < 64; i++)
         if (m->trials[i].kind == AE_TRIAL_TIMED && m->trials[i].cpu_ns >= 0 && m->trials[i].call_ns > 0)
