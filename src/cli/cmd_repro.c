@@ -122,12 +122,12 @@ static char *driver(const struct ae_case *cell)
     return fclose(out) == 0 ? text : NULL;
 }
 
-static int write_folder(const struct ae_case *cell, const struct ae_submission_item *item, const char *folder,
-                        struct ae_error *err)
+static int write_folder(const struct ae_case *cell, const struct ae_submission_item *item, const char *tasks,
+                        const char *folder, struct ae_error *err)
 {
     const struct ae_task *task = cell->inst.task;
     const char *ending = strrchr(item->path, '.');
-    char path[4600], text[1024];
+    char path[4600], text[5200];
     int rc = ae_folder_make(folder, err);
     for (int i = 0; rc == AE_OK && i < task->arg_count; i++) {
         if (task->args[i].role == AE_IN || task->args[i].role == AE_INOUT)
@@ -146,7 +146,8 @@ static int write_folder(const struct ae_case *cell, const struct ae_submission_i
         rc = ae_file_write(path, item->source.data, item->source.size, err);
     if (cuda)
         snprintf(text, sizeof text,
-                 "repro: driver.cu solution.cu\n\tnvcc -g -G -lineinfo -std=c++17 -arch=native -o $@ $^\n");
+                 "repro: driver.cu solution.cu\n\tnvcc -g -G -lineinfo -std=c++17 -arch=native -I%s/common -o $@ $^\n",
+                 tasks);
     else
         snprintf(text, sizeof text,
                  "repro: driver.cpp solution.o\n\tg++ -g -fopenmp -o $@ $^ -lm\nsolution.o: solution%s\n"
@@ -193,7 +194,7 @@ int ae_cmd_repro(const struct ae_command *self, int argc, char **argv)
             rc = ae_case_open(&context, &name, false, &cell, &err);
         snprintf(folder, sizeof folder, "%s-repro", task->id);
         if (rc == AE_OK)
-            rc = write_folder(&cell, &list.items[0], values.out ? values.out : folder, &err);
+            rc = write_folder(&cell, &list.items[0], context.tasks, values.out ? values.out : folder, &err);
         ae_progress_clear(&progress);
         if (rc == AE_OK)
             printf("%s: run 'make -C %s' there, then './repro' in it, alone or under gdb, cuda-gdb or compute-sanitizer\n",

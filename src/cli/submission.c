@@ -208,6 +208,16 @@ void ae_items_release(struct ae_submission_list *list)
     *list = (struct ae_submission_list){0};
 }
 
+/* One of ours, also when it is named by its path. */
+static bool is_ours(const struct ae_context *context, const struct ae_submission_item *item)
+{
+    char folder[PATH_MAX], file[PATH_MAX];
+    if (item->built_in)
+        return true;
+    return realpath(context->tasks, folder) && realpath(item->path, file) && ae_text_starts(file, folder) &&
+           file[strlen(folder)] == '/';
+}
+
 int ae_items_build(struct ae_submission_list *list, struct ae_context *context, int jobs, const char *arch,
                    struct ae_error *err)
 {
@@ -229,7 +239,7 @@ int ae_items_build(struct ae_submission_list *list, struct ae_context *context, 
             .name = item->path,
             .source = item->source.data,
             .size = item->source.size,
-            .include_dirs = item->built_in && item->target == AE_CUDA ? include_dirs : NULL,
+            .include_dirs = item->target == AE_CUDA && is_ours(context, item) ? include_dirs : NULL,
             .arch = arch,
         };
     }
