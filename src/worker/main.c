@@ -18,6 +18,7 @@ static void filter(enum ae_seccomp_stage stage, const struct ae_orders *orders, 
 
 int main(void)
 {
+    ae_worker_prove_birth();
     const struct ae_orders *orders = mmap(NULL, sizeof *orders, PROT_READ, MAP_SHARED, AE_FD_ORDERS, 0);
     struct ae_answers *answers = mmap(NULL, sizeof *answers, PROT_READ | PROT_WRITE, MAP_SHARED, AE_FD_ANSWERS, 0);
     if (orders == MAP_FAILED || answers == MAP_FAILED) {

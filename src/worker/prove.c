@@ -93,12 +93,15 @@ static int forks(void)
     return refused;
 }
 
-static int stray_descriptor(void)
+/* What the process was born with; a driver opens descriptors of its own later. */
+static int inherited;
+
+void ae_worker_prove_birth(void)
 {
-    for (int fd = 3; fd < 1024; fd++)
-        if (fd != AE_FD_DATA && fd != AE_FD_OBJECT && fcntl(fd, F_GETFD) >= 0)
-            return 0;
-    return EBADF;
+    inherited = EBADF;
+    for (int fd = AE_FD_TRACE + 1; fd < 1024; fd++)
+        if (fcntl(fd, F_GETFD) >= 0)
+            inherited = 0;
 }
 
 static int other_processors(void)
@@ -152,7 +155,7 @@ int ae_worker_prove(const struct ae_orders *orders)
     case AE_PROOF_FORK:
         return forks();
     case AE_PROOF_DESCRIPTORS:
-        return stray_descriptor();
+        return inherited;
     case AE_PROOF_WRITE_ORDERS:
         return refusal(mprotect((void *)(uintptr_t)orders, sizeof *orders, PROT_READ | PROT_WRITE));
     case AE_PROOF_RESIZE:

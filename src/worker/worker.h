@@ -20,6 +20,8 @@ _Noreturn void ae_worker_serve(const struct ae_orders *orders, struct ae_answers
 
 /* Tries a forbidden act (enum ae_proof); the errno of its refusal, 0 where it succeeded. */
 int ae_worker_prove(const struct ae_orders *orders);
+/* First thing in main(): are descriptors open that nobody passed on purpose? */
+void ae_worker_prove_birth(void);
 
 /* Called by the allocation wrappers of memory.c. */
 void ae_worker_note_refusal(void);
