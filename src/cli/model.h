@@ -141,7 +141,7 @@ struct ae_model_session {
     struct ae_context context;
     struct ae_progress progress;
     struct ae_store *store;
-    struct ae_ask_counts counts; /* of all askings of this session */
+    struct ae_ask_counts counts; /* of all askings since it was opened */
     size_t there_already, answered, empty, refused, repaired, exposed;
     /* while asking */
     struct ae_cli_question **asked;
