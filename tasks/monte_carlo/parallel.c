@@ -10,9 +10,15 @@
 enum { LANES = 64 };
 
 /* The contract of the drift is one of single roundings: nothing here may be contracted. */
-__attribute__((optimize("fp-contract=off"))) static double
+#ifndef __clang__
+__attribute__((optimize("fp-contract=off")))
+#endif
+static double
 sum_of_drifts(int steps, float dt, float rate, float volatility)
 {
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
     const double half_variance = 0.5 * volatility * volatility;
     double sum = 0;
     for (int j = 1; j <= steps; j++) {
