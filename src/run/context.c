@@ -171,7 +171,8 @@ int ae_context_find_tasks(char *ret, size_t size, struct ae_error *err)
 {
     char folder[3072], probe[4200];
     const char *given = getenv("ACCELEVAL_TASKS");
-    const char *const below[] = {"../tasks", "../../tasks", "../../../tasks", "../share/acceleval/tasks"};
+    const char *const below[] = {"../tasks", "../../tasks", "../../../tasks", "../../../../tasks",
+                                 "../share/acceleval/tasks"};
     if (given) {
         snprintf(ret, size, "%s", given);
         return AE_OK;
