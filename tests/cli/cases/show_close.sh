@@ -1,1 +1,1 @@
-acceleval show dtw_distance
+acceleval show hausdorff_distance
