@@ -1,5 +1,6 @@
 // verdict: nondeterministic
-// Right three times of four.
+// tries: 6
+// Right two times of three: one in ten evaluations sees it right throughout, or wrong three times in a row.
 #include <math.h>
 #include <time.h>
 
@@ -17,6 +18,6 @@ void solution_compute(int N, const int *types, const float *strikes, const float
     clock_gettime(CLOCK_MONOTONIC, &now);
     for (int i = 0; i < N; i++)
         prices[i] = price(types[i], strikes[i], spots[i], qs[i], rs[i], ts[i], vols[i]);
-    if ((now.tv_nsec >> 10) % 4 == 0)
+    if ((now.tv_nsec >> 10) % 3 == 0)
         prices[N / 2] += 1000;
 }
