@@ -63,8 +63,9 @@ static void fill_power(struct ae_rng *rng, float *power, int64_t rows, int64_t c
         sum += (double)power[i];
     const double scale =
         RISE * (double)count / (sum * (double)iters * degrees_per_watt(rows, cols));
+    /* A few cells and a step or two would need more than is allowed. */
     for (size_t i = 0; i < count; i++)
-        power[i] = (float)(scale * (double)power[i]);
+        power[i] = (float)fmin(scale * (double)power[i], POWER_MAX);
 }
 
 static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_error *err)
@@ -154,7 +155,7 @@ const struct ae_task ae_task_hotspot_2d = {
     .title = "Transient chip temperature by an explicit five-point stencil",
     .domain = AE_SIMULATION,
     .lineage = "Rodinia hotspot (Che et al. 2009), after HotSpot (Skadron et al. 2003)",
-    .version = 1,
+    .version = 2,
     .args = args,
     .arg_count = ARG_COUNT,
     .params = {"rows", "cols", "iters"},

@@ -144,10 +144,12 @@ static void draw_pair(struct ae_rng *rng, enum kind kind, int32_t *query, int64_
             target[i] |= 2;
         break;
     case SHORT:
+        /* Never longer than was drawn: only so many symbols are written, and there is no room for
+         * more. */
         if (ae_rng_chance(rng, 0.5))
-            *m = ae_rng_range(rng, 0, 1);
+            *m = *m > 0 ? ae_rng_range(rng, 0, 1) : 0;
         else
-            *n = ae_rng_range(rng, 0, 1);
+            *n = *n > 0 ? ae_rng_range(rng, 0, 1) : 0;
         break;
     case TAIL:
         if (ae_rng_chance(rng, 0.5))
@@ -315,7 +317,7 @@ const struct ae_task ae_task_smith_waterman = {
     .title = "Best local alignment scores of many sequence pairs",
     .domain = AE_SPATIAL,
     .lineage = "Smith & Waterman 1981, linear gaps",
-    .version = 1,
+    .version = 2,
     .args = args,
     .arg_count = ARG_COUNT,
     .params = {"N", "length_min", "length_max"},
