@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/utf8.h"
 
-#include <ctype.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,15 +116,32 @@ int ae_cli_print_json(struct json_t *json)
 
 char *ae_cli_printable(const char *text)
 {
-    char *copy = malloc(4 * strlen(text) + 1), *to = copy;
-    if (!copy)
+    const size_t room = AE_PRINTABLE_MAX * strlen(text) + 1;
+    char *copy = malloc(room), *to = copy;
+    ae_autofree char *piece = malloc(strlen(text) + 1);
+    if (!copy || !piece) {
+        free(copy);
         return NULL;
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        if ((*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f)
-            to += sprintf(to, "\\x%02x", *p);
-        else
-            *to++ = (char)*p;
     }
-    *to = 0;
+    for (*to = 0; *text;) {
+        const size_t length = strcspn(text, "\n\t");
+        memcpy(piece, text, length);
+        piece[length] = 0;
+        (void)ae_utf8_printable(piece, to, room - (size_t)(to - copy), SIZE_MAX);
+        to += strlen(to);
+        text += length;
+        if (*text)
+            *to++ = *text++;
+        *to = 0;
+    }
+    return copy;
+}
+
+char *ae_cli_printable_line(const char *text)
+{
+    const size_t room = AE_PRINTABLE_MAX * strlen(text) + 1;
+    char *copy = malloc(room);
+    if (copy)
+        (void)ae_utf8_printable(text, copy, room, SIZE_MAX);
     return copy;
 }

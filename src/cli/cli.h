@@ -37,8 +37,12 @@ int ae_cli_begin_run(struct ae_context *context, struct ae_store *store, int arg
 struct json_t;
 int ae_cli_print_json(struct json_t *json);
 
-/* Printable copy of hostile text for a terminal: control characters as \xNN. The caller frees it. */
+/* Printable copy of hostile text for a terminal: harmful characters are escaped, all but line ends and tabs. The caller
+ * frees it. */
 char *ae_cli_printable(const char *text);
+
+/* The same for what belongs on one line, as names do: line ends and tabs are escaped too. */
+char *ae_cli_printable_line(const char *text);
 
 /* One row of the table in main.c each. */
 #define AE_SUBCOMMAND(name) int ae_cmd_##name(const struct ae_command *self, int argc, char **argv)

@@ -56,11 +56,12 @@ static int show(void *data, const struct ae_answer_totals *t)
         l->rows++;
         return 0;
     }
+    ae_autofree char *shown = ae_cli_printable_line(entrant);
     if (l->rows++ == 0)
         printf("%-36s %7s %8s %7s %6s %6s %10s %8s %8s %9s %11s %11s %10s\n", "entrant", "wanted", "answered",
                "refused", "empty", "failed", "no_program", "repaired", "passed", "repaired", "in_tokens", "out_tokens",
                "cost");
-    printf("%-36s %7lld %8lld %7lld %6lld %6lld %10lld %8lld %8lld %9lld %11lld %11lld %9.4g%s\n", entrant,
+    printf("%-36s %7lld %8lld %7lld %6lld %6lld %10lld %8lld %8lld %9lld %11lld %11lld %9.4g%s\n", shown ? shown : "",
            (long long)t->wanted, (long long)t->answered, (long long)t->refused, (long long)t->empty,
            (long long)(t->failed + t->open), (long long)t->no_program, (long long)t->repaired, (long long)t->passed,
            (long long)t->passed_repaired, (long long)t->input_tokens, (long long)t->output_tokens, t->cost,

@@ -46,7 +46,7 @@ static json_t *result_json(const struct ae_measurement *m, const struct ae_misma
 
 static void print_result(const struct ae_measurement *m, const struct ae_mismatch *mismatch)
 {
-    ae_autofree char *detail = ae_cli_printable(m->detail);
+    ae_autofree char *detail = ae_cli_printable_line(m->detail);
     if (m->verdict == AE_PASS) {
         printf("%s %s: right on all %d instances\n", m->task->id, ae_size_name(m->size), m->trial_count);
         return;

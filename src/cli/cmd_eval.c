@@ -167,6 +167,8 @@ static json_t *measurement_json(const struct ae_measurement *m, const char *id)
 /* profile: NULL where there is none. */
 static void print_line(struct session *s, const struct ae_measurement *m, const struct ae_profile *profile)
 {
+    /* a folder's name, and a detail that quotes names: neither may begin a line of its own */
+    ae_autofree char *entrant = ae_cli_printable_line(m->entrant), *detail = ae_cli_printable_line(m->detail);
     ae_progress_clear(s->progress);
     if (s->values.json) {
         json_t *json = measurement_json(m, NULL);
@@ -182,11 +184,10 @@ static void print_line(struct session *s, const struct ae_measurement *m, const 
         char share[48] = "";
         if (m->notes & AE_NOTE_HOST_SHARE)
             snprintf(share, sizeof share, "  (host %.1f cores)", host_share(m));
-        printf("%-12s %-34s %-7s pass   %10.3f ms  %8.2fx%s%s\n", m->entrant, m->task->id, ae_size_name(m->size),
+        printf("%-12s %-34s %-7s pass   %10.3f ms  %8.2fx%s%s\n", entrant ? entrant : "", m->task->id, ae_size_name(m->size),
                speedup.median_ns * 1e-6, speedup.s, m->notes & AE_NOTE_FEW_TRIALS ? "  (noisy)" : "", share);
     } else {
-        ae_autofree char *detail = ae_cli_printable(m->detail);
-        printf("%-12s %-34s %-7s %s%s%s: %s\n", m->entrant, m->task->id, ae_size_name(m->size),
+        printf("%-12s %-34s %-7s %s%s%s: %s\n", entrant ? entrant : "", m->task->id, ae_size_name(m->size),
                ae_verdict_name(m->verdict), m->verdict == AE_VIOLATION ? " " : "",
                m->verdict == AE_VIOLATION ? ae_violation_name(m->violation) : "", detail ? detail : "");
     }
@@ -244,9 +245,10 @@ static bool profile_item(struct session *s, const struct ae_submission_item *ite
                                                .quick = true};
     if (ae_profile_run(&s->context, &info, size, &options, ret, &err) == AE_OK)
         return true;
+    ae_autofree char *reason = ae_cli_printable_line(err.text);
     pthread_mutex_lock(&s->queue->mutex);
     ae_progress_clear(s->progress);
-    fprintf(stderr, "acceleval: no profile: %s\n", err.text);
+    fprintf(stderr, "acceleval: no profile: %s\n", reason ? reason : "");
     pthread_mutex_unlock(&s->queue->mutex);
     return false;
 }

@@ -40,7 +40,7 @@ const struct ae_option ae_profile_options_table[] = {
 
 static void print_failure(const struct ae_profile *p)
 {
-    ae_autofree char *detail = ae_cli_printable(p->detail);
+    ae_autofree char *detail = ae_cli_printable_line(p->detail);
     printf("%s %s: %s%s%s\n  %s\n", p->task->id, ae_size_name(p->size), ae_verdict_name(p->verdict),
            p->violation ? " " : "", p->violation ? ae_violation_name(p->violation) : "", detail ? detail : "");
 }

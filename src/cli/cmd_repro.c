@@ -196,9 +196,11 @@ int ae_cmd_repro(const struct ae_command *self, int argc, char **argv)
         if (rc == AE_OK)
             rc = write_folder(&cell, &list.items[0], context.tasks, values.out ? values.out : folder, &err);
         ae_progress_clear(&progress);
-        if (rc == AE_OK)
-            printf("%s: run 'make -C %s' there, then './repro' in it, alone or under gdb, cuda-gdb or compute-sanitizer\n",
-                   values.out ? values.out : folder, values.out ? values.out : folder);
+        if (rc == AE_OK) {
+            ae_autofree char *shown = ae_cli_printable_line(values.out ? values.out : folder);
+            printf("%s is written: 'make -C %s' builds it; './repro' in that folder makes the call, alone or under gdb, "
+                   "cuda-gdb or compute-sanitizer\n", shown ? shown : "", shown ? shown : "");
+        }
     }
     ae_case_release(&cell);
     ae_items_release(&list);

@@ -142,9 +142,10 @@ int ae_items_add_folder(struct ae_submission_list *list, const char *path, const
             const struct ae_task *task = task_of_name(names[i]->d_name, &sample, &unknown);
             char file[PATH_MAX + 256];
             snprintf(file, sizeof file, "%s/%s", path, names[i]->d_name);
-            if (!task)
-                fprintf(stderr, "acceleval: passed over: %s\n", unknown.text);
-            else if (wanted(tasks, task)) {
+            if (!task) {
+                ae_autofree char *reason = ae_cli_printable_line(unknown.text);
+                fprintf(stderr, "acceleval: passed over: %s\n", reason ? reason : "");
+            } else if (wanted(tasks, task)) {
                 rc = add(list, file, task, sample, entrant ? entrant : own, err);
                 added++;
             }
