@@ -97,7 +97,7 @@ struct session {
     char options_key[128];
     int device;
     struct queue *queue;
-    size_t passed, evaluated, skipped;
+    size_t passed, evaluated, skipped, refused; /* refused: lines that are no submission */
     struct ae_error err; /* of a lane */
 };
 
@@ -409,6 +409,7 @@ static int answer_line(struct session *s, const char *text, size_t size, struct 
     if (ae_line_parse(text, size, &line, &bad) != AE_OK) {
         answer = json_pack("{s:i, s:s*, s:s, s:o}", "schema", 1, "id", line.id, "verdict", "usage_error", "detail",
                            ae_line_text(bad.text));
+        s->refused++;
     } else {
         struct ae_submission_item item = {
             .task = line.task, .kind = line.kind, .target = line.kind == AE_BUILD_CUDA ? AE_CUDA : AE_CPU};
@@ -571,5 +572,5 @@ int ae_cmd_eval(const struct ae_command *self, int argc, char **argv)
     ae_list_release(&paths);
     if (rc != AE_OK)
         return ae_cli_fail(&err);
-    return s.passed == s.evaluated && !interrupted ? AE_EXIT_OK : AE_EXIT_FAILED;
+    return s.passed == s.evaluated && s.refused == 0 && !interrupted ? AE_EXIT_OK : AE_EXIT_FAILED;
 }

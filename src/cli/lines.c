@@ -21,6 +21,22 @@ static int find_kind(const char *language, enum ae_build_kind *ret, struct ae_er
     return ae_error_set(err, AE_E_INPUT, "the language '%.40s' is none of cuda, c, c++", language);
 }
 
+/* That the keys are there and texts, in words that name the key. */
+static int check_keys(const json_t *line, struct ae_error *err)
+{
+    static const char *const keys[] = {"task", "source", "language", "id", "size", "entrant"};
+    if (!json_is_object(line))
+        return ae_error_set(err, AE_E_INPUT, "not a JSON object");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *value = json_object_get(line, keys[i]);
+        if (!value && i < 2)
+            return ae_error_set(err, AE_E_INPUT, "\"%s\" is missing", keys[i]);
+        if (value && !json_is_string(value))
+            return ae_error_set(err, AE_E_INPUT, "\"%s\" is no string", keys[i]);
+    }
+    return AE_OK;
+}
+
 int ae_line_parse(const char *text, size_t size, struct ae_line *ret, struct ae_error *err)
 {
     json_error_t problem;
@@ -30,6 +46,8 @@ int ae_line_parse(const char *text, size_t size, struct ae_line *ret, struct ae_
         return ae_error_set(err, AE_E_INPUT, "not a JSON object: %s", problem.text);
     /* The id first: an answer that refuses the line should still say which. */
     ret->id = json_string_value(json_object_get(ret->json, "id"));
+    if (check_keys(ret->json, err) != AE_OK)
+        return AE_E_INPUT;
     if (json_unpack_ex(ret->json, &problem, 0, "{s:s, s:s%, s?s, s?s, s?s, s?s}", "task", &task, "source", &ret->source,
                        &ret->source_size, "language", &language, "id", &ret->id, "size", &size_name, "entrant",
                        &entrant) != 0)
