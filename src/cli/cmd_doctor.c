@@ -1,11 +1,15 @@
 /* acceleval doctor: what is here, what is missing, and the mend. */
 #include "cli/submission.h"
 
+#include "base/file.h"
 #include "profile/ceilings.h"
 #include "run/proof.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct values {
     bool json, measure;
@@ -82,6 +86,55 @@ static void examine_sandbox(struct examination *e, struct ae_context *context, e
     tell(e, proof.denied == proof.tried ? GOOD : missing ? LACK : BAD, what, line);
 }
 
+/* The first folder above path that is there takes new ones, or errno says why not. */
+static bool can_be_made(const char *path)
+{
+    char folder[AE_STORE_PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash; (slash = strrchr(folder, '/')) && slash != folder;) {
+        struct stat st;
+        *slash = 0;
+        if (stat(folder, &st) != 0)
+            continue;
+        errno = ENOTDIR;
+        return S_ISDIR(st.st_mode) && access(folder, W_OK | X_OK) == 0;
+    }
+    return access(path[0] == '/' ? "/" : ".", W_OK | X_OK) == 0;
+}
+
+/* Without a bank or a place for the results nothing can be evaluated: the exit status says so. */
+static void examine_results(struct examination *e)
+{
+    char path[AE_STORE_PATH_MAX], line[AE_STORE_PATH_MAX + 256];
+    struct ae_store *store = NULL;
+    struct ae_error err = {0};
+    int rc = ae_store_default_path(path, &err);
+    if (rc == AE_OK && !ae_file_exists(path)) {
+        if (can_be_made(path)) {
+            snprintf(line, sizeof line, "%s (none yet)", path);
+            tell(e, GOOD, "results", line);
+            return;
+        }
+        rc = ae_error_errno(&err, AE_E_ENV, errno, "no place for %s; set ACCELEVAL_STORE to another file", path);
+    } else if (rc == AE_OK) {
+        rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
+        if (rc == AE_OK && access(path, W_OK) != 0)
+            rc = ae_error_errno(&err, AE_E_ENV, errno, "%s takes nothing; set ACCELEVAL_STORE to another file", path);
+        ae_store_close(store);
+    }
+    tell(e, rc == AE_OK ? GOOD : LACK, "results", rc == AE_OK ? path : err.text);
+    e->bad |= rc != AE_OK;
+}
+
+static void examine_bank(struct examination *e)
+{
+    struct ae_bank bank;
+    struct ae_error err = {0};
+    const int rc = ae_bank_open(&bank, NULL, &err);
+    tell(e, rc == AE_OK ? GOOD : LACK, "bank", rc == AE_OK ? bank.folder : err.text);
+    e->bad |= rc != AE_OK;
+}
+
 static void tell_host(struct examination *e, const struct ae_ceilings *c)
 {
     char line[512];
@@ -145,7 +198,8 @@ int ae_cmd_doctor(const struct ae_command *self, int argc, char **argv)
     if (done >= 0)
         return done;
     struct examination e = {.json = values.json ? json_array() : NULL};
-    if (ae_cli_context(&context, &progress, &err) != AE_OK) {
+    /* cache and bank come last, and each has a line of its own */
+    if (ae_cli_context(&context, &progress, &err) != AE_OK && !context.toolchain) {
         tell(&e, BAD, "set-up", err.text);
     } else {
         snprintf(line, sizeof line, "%s; %d cores, waits by %s, kernel %s%s", context.host.cpu, context.host.core_count,
@@ -160,15 +214,16 @@ int ae_cmd_doctor(const struct ae_command *self, int argc, char **argv)
         } else {
             tell(&e, LACK, "device", context.no_device);
         }
-        if (ae_cache_writable(context.cache, &err))
+        if (context.cache && ae_cache_writable(context.cache, &err))
             tell(&e, GOOD, "cache", ae_cache_root(context.cache));
         else
             tell(&e, LACK, "cache", err.text);
-        tell(&e, GOOD, "bank", context.bank.folder);
+        examine_bank(&e);
+        examine_results(&e);
         examine_sandbox(&e, &context, AE_CPU);
         if (context.device.handle)
             examine_sandbox(&e, &context, AE_CUDA);
-        if (values.measure)
+        if (values.measure && context.cache)
             examine_ceilings(&e, &context);
     }
     ae_progress_clear(&progress);

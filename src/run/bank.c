@@ -51,8 +51,7 @@ static int draw(struct ae_bank *bank, struct ae_error *err)
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     const int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0)
-        return ae_error_errno(err, AE_E_IO, errno, "cannot write the bank in %s; set ACCELEVAL_BANK to a folder of yours",
-                              bank->folder);
+        return ae_error_errno(err, AE_E_IO, errno, "cannot write the bank in %s", bank->folder);
     const bool written = ae_write_all(fd, bank->secret, sizeof bank->secret) == 0 && fsync(fd) == 0;
     const int saved = errno;
     (void)close(fd);
@@ -84,6 +83,13 @@ static int read_secret(struct ae_bank *bank, struct ae_error *err)
                  : ae_error_set(err, AE_E_INPUT, "%s is damaged; 'acceleval bank renew' draws a new bank", path);
 }
 
+/* What the file system refused, with the way around it. */
+static int no_place(const struct ae_error *reason, struct ae_error *err)
+{
+    return ae_error_set(err, reason->code, "no place for the bank: %s; set ACCELEVAL_BANK to a folder of yours",
+                        reason->text);
+}
+
 int ae_bank_open(struct ae_bank *ret, const char *folder, struct ae_error *err)
 {
     char digest[AE_SHA256_HEX];
@@ -93,11 +99,16 @@ int ae_bank_open(struct ae_bank *ret, const char *folder, struct ae_error *err)
         rc = find_folder(ret->folder, sizeof ret->folder, folder, err);
     if (rc != AE_OK)
         return rc;
-    rc = read_secret(ret, err);
-    if (rc != AE_E_NOTFOUND)
-        return rc;
-    rc = draw(ret, err);
-    return rc == AE_OK ? read_secret(ret, err) : rc;
+    struct ae_error reason = {0};
+    rc = read_secret(ret, &reason);
+    if (rc == AE_E_NOTFOUND) {
+        rc = draw(ret, &reason);
+        if (rc == AE_OK)
+            rc = read_secret(ret, &reason);
+    }
+    if (rc == AE_E_IO)
+        return no_place(&reason, err);
+    return rc == AE_OK ? AE_OK : ae_error_set(err, rc, "%s", reason.text);
 }
 
 void ae_bank_from_seed(struct ae_bank *ret, uint64_t seed)
