@@ -96,6 +96,7 @@ static int overview(void)
 {
     struct ae_toolchain *toolchain = NULL;
     struct ae_store *store = NULL;
+    struct ae_error err = {0};
     const bool device = ae_file_exists("/dev/nvidia0") || ae_file_exists("/dev/nvidiactl");
     printf("AccelEval %s judges and times GPU programs against trusted CPU references: %d tasks.\n\n", AE_VERSION,
            ae_task_count);
@@ -106,10 +107,14 @@ static int overview(void)
                                                                               : "none found");
     }
     printf("  device        %s\n", device ? "found" : "none: programs for the CPU target can be evaluated");
-    const bool results = ae_store_open(&store, NULL, AE_STORE_READ, NULL) == AE_OK;
-    printf("  results       %s\n\n", results ? ae_store_path(store) : "none yet");
+    const int opened = ae_store_open(&store, NULL, AE_STORE_READ, &err);
+    const bool results = opened == AE_OK;
+    ae_autofree char *reason = ae_cli_printable_line(err.text);
+    printf("  results       %s\n\n", results ? ae_store_path(store) : opened == AE_E_NOTFOUND || !reason ? "none yet" : reason);
     if (results)
         printf("Next: 'acceleval report' shows them; ");
+    else if (opened != AE_E_NOTFOUND)
+        printf("Next: see to the results; ");
     else
         printf("Next: 'acceleval eval --entrant %s --size small' evaluates built-in programs; ",
                device ? "naive" : "parallel");
