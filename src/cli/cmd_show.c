@@ -185,5 +185,5 @@ int ae_cmd_show(const struct ae_command *self, int argc, char **argv)
         print_stub(task);
     else
         print_task(task);
-    return fflush(stdout) == 0 ? AE_EXIT_OK : AE_EXIT_ENVIRONMENT;
+    return AE_EXIT_OK;
 }

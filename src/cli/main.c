@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "build/toolchain.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,7 @@ int ae_cmd_completion(const struct ae_command *self, int argc, char **argv)
     if (done >= 0)
         return done;
     ae_completion_bash(ae_commands, "acceleval", stdout);
-    return fflush(stdout) == 0 ? AE_EXIT_OK : AE_EXIT_ENVIRONMENT;
+    return AE_EXIT_OK;
 }
 
 int ae_cmd_manual(const struct ae_command *self, int argc, char **argv)
@@ -88,7 +89,7 @@ int ae_cmd_manual(const struct ae_command *self, int argc, char **argv)
     if (done >= 0)
         return done;
     ae_manual_roff(ae_commands, "acceleval", AE_VERSION, stdout);
-    return fflush(stdout) == 0 ? AE_EXIT_OK : AE_EXIT_ENVIRONMENT;
+    return AE_EXIT_OK;
 }
 
 /* What can be done next here. */
@@ -142,7 +143,7 @@ static int help(int argc, char **argv)
     return AE_EXIT_OK;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct ae_error err;
     if (argc < 2)
@@ -157,4 +158,17 @@ int main(int argc, char **argv)
     if (!command)
         return ae_cli_fail(&err);
     return command->run(command, argc - 1, argv + 1);
+}
+
+/* What nobody could read is no success: looked at once, for all subcommands. */
+int main(int argc, char **argv)
+{
+    const int status = run(argc, argv);
+    const bool flushed = fflush(stdout) == 0;
+    const int reason = errno;
+    if ((flushed && !ferror(stdout)) || (status != AE_EXIT_OK && status != AE_EXIT_FAILED))
+        return status;
+    fprintf(stderr, "acceleval: the output could not be written%s%s\n", flushed ? "" : ": ",
+            flushed ? "" : strerror(reason));
+    return AE_EXIT_ENVIRONMENT;
 }
