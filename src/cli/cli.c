@@ -48,12 +48,23 @@ static void show_progress(void *data, const char *text)
     ae_progress_show(data, "%s", text);
 }
 
-int ae_cli_context(struct ae_context *ret, struct ae_progress *progress, struct ae_error *err)
+int ae_cli_context_quiet(struct ae_context *ret, struct ae_progress *progress, struct ae_error *err)
 {
     ae_progress_init(progress, stderr);
     const int rc = ae_context_open(ret, err);
     ret->progress = show_progress;
     ret->progress_data = progress;
+    return rc;
+}
+
+int ae_cli_context(struct ae_context *ret, struct ae_progress *progress, struct ae_error *err)
+{
+    struct ae_error unusable = {0};
+    const int rc = ae_cli_context_quiet(ret, progress, err);
+    if (rc == AE_OK && !ae_cache_writable(ret->cache, &unusable)) {
+        ae_autofree char *text = ae_cli_printable_line(unusable.text);
+        fprintf(stderr, "acceleval: nothing will be cached: %s\n", text ? text : "");
+    }
     return rc;
 }
 

@@ -26,8 +26,10 @@ int ae_cli_fail(const struct ae_error *err);
  * the usage was wrong). */
 int ae_cli_parse(const struct ae_command *self, int argc, char **argv, void *values, struct ae_list *ret_rest);
 
-/* A context that reports progress on standard error; progress is cleared before anything is printed. */
+/* A context that reports progress on standard error; progress is cleared before anything is printed. A cache that takes
+ * nothing costs time and no result: a line on standard error says so, but for _quiet. */
 int ae_cli_context(struct ae_context *ret, struct ae_progress *progress, struct ae_error *err);
+int ae_cli_context_quiet(struct ae_context *ret, struct ae_progress *progress, struct ae_error *err);
 
 /* Puts this machine into the store and begins a run; *ret_run is its number. */
 int ae_cli_begin_run(struct ae_context *context, struct ae_store *store, int argc, char **argv,

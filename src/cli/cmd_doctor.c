@@ -199,7 +199,7 @@ int ae_cmd_doctor(const struct ae_command *self, int argc, char **argv)
         return done;
     struct examination e = {.json = values.json ? json_array() : NULL};
     /* cache and bank come last, and each has a line of its own */
-    if (ae_cli_context(&context, &progress, &err) != AE_OK && !context.toolchain) {
+    if (ae_cli_context_quiet(&context, &progress, &err) != AE_OK && !context.toolchain) {
         tell(&e, BAD, "set-up", err.text);
     } else {
         snprintf(line, sizeof line, "%s; %d cores, waits by %s, kernel %s%s", context.host.cpu, context.host.core_count,

@@ -60,7 +60,7 @@ int ae_cmd_list(const struct ae_command *self, int argc, char **argv)
     const int done = ae_cli_parse(self, argc, argv, &values, NULL);
     if (done >= 0)
         return done;
-    const bool ready = ae_cli_context(&context, &progress, &err) == AE_OK;
+    const bool ready = ae_cli_context_quiet(&context, &progress, &err) == AE_OK;
     json_t *array = json_array();
     if (!values.json)
         printf("%-34s %-11s %s\n", "task", "domain", "cached: small medium large   title");

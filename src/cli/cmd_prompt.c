@@ -83,7 +83,7 @@ int ae_cmd_prompt(const struct ae_command *self, int argc, char **argv)
         task = ae_task_find(rest.items[0], &err);
     else if (!all)
         ae_error_set(&err, AE_E_USAGE, "prompt takes one task");
-    int rc = task || all ? ae_cli_context(&context, &progress, &err) : err.code;
+    int rc = task || all ? ae_cli_context_quiet(&context, &progress, &err) : err.code;
     if (rc == AE_OK)
         rc = ae_cli_recipe(values.recipe, values.control, &recipe, &err);
     if (rc == AE_OK && all)

@@ -147,7 +147,7 @@ static int print_file(const struct ae_task *task, const char *file)
     struct ae_progress progress;
     struct ae_error err = {0};
     struct ae_bytes text = {0};
-    int rc = ae_cli_context(&context, &progress, &err);
+    int rc = ae_cli_context_quiet(&context, &progress, &err);
     if (rc == AE_OK)
         rc = ae_context_read(&context, task, file, &text, &err);
     if (rc == AE_OK)
