@@ -25,7 +25,7 @@ const struct ae_bank_plan *ae_bank_plan(enum ae_size size)
 static int find_folder(char *ret, size_t size, const char *folder, struct ae_error *err)
 {
     const char *home;
-    if (folder || (folder = getenv("ACCELEVAL_BANK")))
+    if (folder || ((folder = getenv("ACCELEVAL_BANK")) && *folder))
         snprintf(ret, size, "%s", folder);
     else if ((home = getenv("XDG_DATA_HOME")) && *home)
         snprintf(ret, size, "%s/acceleval", home);

@@ -152,7 +152,7 @@ static int find_worker(struct ae_context *context, struct ae_error *err)
 {
     char folder[3072];
     const char *given = getenv("ACCELEVAL_WORKER");
-    if (given)
+    if (given && *given)
         snprintf(context->worker, sizeof context->worker, "%s", given);
     else if (own_folder(folder, sizeof folder)) {
         snprintf(context->worker, sizeof context->worker, "%s/acceleval-worker", folder);
@@ -173,7 +173,7 @@ int ae_context_find_tasks(char *ret, size_t size, struct ae_error *err)
     const char *given = getenv("ACCELEVAL_TASKS");
     const char *const below[] = {"../tasks", "../../tasks", "../../../tasks", "../../../../tasks",
                                  "../share/acceleval/tasks"};
-    if (given) {
+    if (given && *given) {
         snprintf(ret, size, "%s", given);
         return AE_OK;
     }
