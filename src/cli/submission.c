@@ -35,7 +35,9 @@ static struct ae_submission_item *append(struct ae_submission_list *list)
     return &list->items[list->count++];
 }
 
-/* TASK.ext or TASK.K.ext. */
+#define SAMPLE_MAX 999999
+
+/* TASK.ext or TASK.K.ext. A K that is no number, or none that fits, would stand for another sample. */
 static const struct ae_task *task_of_name(const char *file, int *ret_sample, struct ae_error *err)
 {
     char name[256];
@@ -47,8 +49,19 @@ static const struct ae_task *task_of_name(const char *file, int *ret_sample, str
     }
     memcpy(name, file, length);
     name[length] = 0;
-    if (isdigit((unsigned char)file[length + 1]))
-        *ret_sample = atoi(file + length + 1);
+    if (file[length] && isdigit((unsigned char)file[length + 1])) {
+        char number[8];
+        int64_t sample = -1;
+        const size_t digits = strcspn(file + length + 1, ".");
+        snprintf(number, sizeof number, "%s", file + length + 1);
+        if (digits < sizeof number)
+            number[digits] = 0;
+        if (digits >= sizeof number || !ae_text_to_i64(number, 0, SAMPLE_MAX, &sample)) {
+            ae_error_set(err, AE_E_USAGE, "%s: the K of TASK.K.cu is a number of up to %d", file, SAMPLE_MAX);
+            return NULL;
+        }
+        *ret_sample = (int)sample;
+    }
     for (int i = 0; i < ae_task_count; i++)
         if (strcmp(ae_tasks[i]->id, name) == 0)
             return ae_tasks[i];
