@@ -36,8 +36,9 @@ static int write_archive(const struct values *values, const int64_t *runs, struc
     if (values->out && out && fclose(out) != 0 && rc == AE_OK)
         rc = ae_error_errno(err, AE_E_IO, errno, "cannot write %s", values->out);
     if (rc == AE_OK && values->out)
-        printf("%s: %zu measurements of %zu runs, %zu sources, %zu environments\n", values->out, counts.measurements,
-               counts.runs, counts.submissions, counts.environments);
+        printf("%s: %zu measurement%s of %zu run%s, %zu source%s, %zu environment%s\n", values->out, counts.measurements,
+               counts.measurements == 1 ? "" : "s", counts.runs, counts.runs == 1 ? "" : "s", counts.submissions,
+               counts.submissions == 1 ? "" : "s", counts.environments, counts.environments == 1 ? "" : "s");
     ae_store_close(store);
     return rc;
 }

@@ -122,8 +122,9 @@ static int import_archives(const struct ae_list *paths, struct ae_error *err)
         struct ae_archive_counts counts;
         rc = ae_archive_read(store, paths->items[i], &counts, err);
         if (rc == AE_OK)
-            printf("%s: %zu measurements of %zu new runs, %zu that were there already\n", paths->items[i],
-                   counts.measurements, counts.runs, counts.known);
+            printf("%s: %zu measurement%s of %zu new run%s, %zu that were there already\n", paths->items[i],
+                   counts.measurements, counts.measurements == 1 ? "" : "s", counts.runs, counts.runs == 1 ? "" : "s",
+                   counts.known);
     }
     ae_store_close(store);
     return rc;

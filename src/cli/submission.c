@@ -257,7 +257,7 @@ int ae_items_build(struct ae_submission_list *list, struct ae_context *context, 
             .arch = arch,
         };
     }
-    ae_context_say(context, "compiling %zu sources", list->count);
+    ae_context_say(context, "compiling %zu source%s", list->count, list->count == 1 ? "" : "s");
     const int rc = ae_build_many(context->toolchain, context->cache, requests, list->count, jobs, results, err);
     for (size_t i = 0; rc == AE_OK && i < list->count; i++)
         list->items[i].build = results[i];
