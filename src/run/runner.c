@@ -251,10 +251,24 @@ static int spawn(struct ae_runner *runner, const int fds[5], struct ae_error *er
     return ae_proc_start(&runner->proc, &spec, err);
 }
 
+int64_t ae_oom_kills(void)
+{
+    static const char name[] = "oom_kill ";
+    char line[128];
+    int64_t count = -1;
+    FILE *in = fopen("/proc/vmstat", "re");
+    while (in && count < 0 && fgets(line, sizeof line, in))
+        if (strncmp(line, name, sizeof name - 1) == 0)
+            count = strtoll(line + sizeof name - 1, NULL, 10);
+    if (in)
+        fclose(in);
+    return count;
+}
+
 int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *options, const void *object,
                     size_t object_size, size_t buffer_bytes, struct ae_error *err)
 {
-    *ret = (struct ae_runner){.options = *options, .sequence = AE_READY};
+    *ret = (struct ae_runner){.options = *options, .sequence = AE_READY, .oom_kills = ae_oom_kills()};
     ret->buffers.fd = -1;
     ae_autoclose int orders = make_memfd("acceleval-orders", sizeof *ret->orders, err);
     if (orders < 0)

@@ -73,6 +73,7 @@ struct ae_runner {
     uint64_t layers;         /* in force */
     struct ae_trace_memory_map *trace; /* hostile bytes; NULL without options.trace */
     uint32_t sequence;
+    int64_t oom_kills;       /* ae_oom_kills() when it was started */
     bool dead;
 };
 
@@ -84,6 +85,9 @@ int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *optio
 /* Kills what is left and frees everything. *ret_log (may be NULL): what it printed, to be freed by the caller, or
  * NULL; *ret_result (may be NULL) how it ended. */
 void ae_runner_stop(struct ae_runner *runner, char **ret_log, struct ae_proc_result *ret_result);
+
+/* How many processes of this machine the kernel has killed for want of memory; -1: it does not say. */
+int64_t ae_oom_kills(void);
 
 /* The layers that a worker asks for here, AE_LAYER_PROVED not among them. */
 uint64_t ae_runner_wanted_layers(void);

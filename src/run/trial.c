@@ -79,14 +79,21 @@ enum ae_verdict ae_trial_autopsy(struct ae_runner *runner, enum ae_violation *re
             say(detail, "the program made a system call that the sandbox forbids");
             return AE_VIOLATION;
         }
-        if (refused || result.signal == SIGKILL) {
+        if (refused) {
             snprintf(detail, AE_DETAIL_TEXT,
-                     "%s after an allocation that was refused (limit of host memory: %.1f GiB%s)",
-                     refused ? "the program failed" : "the program was killed, probably", (double)limit / 0x1p30,
-                     runner->options.target == AE_CUDA ? ", or the device's memory" : "");
+                     "the program failed after an allocation that was refused (limit of host memory: %.1f GiB%s)",
+                     (double)limit / 0x1p30, runner->options.target == AE_CUDA ? ", or the device's memory" : "");
             return AE_OUT_OF_MEMORY;
         }
-        snprintf(detail, AE_DETAIL_TEXT, "signal %d (%s) during the call", result.signal, strsignal(result.signal));
+        /* A program can send itself the signal that the kernel sends where memory runs out: the kernel keeps count. */
+        const int64_t kills = result.signal == SIGKILL ? ae_oom_kills() : -1;
+        if (kills > runner->oom_kills && runner->oom_kills >= 0) {
+            say(detail, "the program was killed, and the kernel has just killed for want of memory on this machine");
+            return AE_OUT_OF_MEMORY;
+        }
+        snprintf(detail, AE_DETAIL_TEXT, "signal %d (%s) during the call%s", result.signal, strsignal(result.signal),
+                 result.signal == SIGKILL && kills < 0 ? ", perhaps for want of memory, of which the kernel here keeps no count"
+                                                       : "");
         return AE_CRASH;
     }
     if (result.outcome == AE_PROC_EXITED) {
