@@ -159,6 +159,13 @@ static json_t *measurement_json(const struct ae_measurement *m, const char *id)
         json_object_set_new(json, "speedup", json_real(speedup.s));
     if (m->verdict == AE_PASS && isfinite(host_share(m)))
         json_object_set_new(json, "host_share", json_real(host_share(m)));
+    if (m->verdict == AE_PASS && m->notes) {
+        json_t *notes = json_array();
+        for (int i = 0; i < AE_NOTE_COUNT; i++)
+            if (m->notes & (1u << i))
+                json_array_append_new(notes, json_string(ae_note_name(i)));
+        json_object_set_new(json, "notes", notes);
+    }
     if (m->log)
         json_object_set_new(json, "log", ae_line_text(m->log));
     return json;
@@ -184,8 +191,9 @@ static void print_line(struct session *s, const struct ae_measurement *m, const 
         char share[48] = "";
         if (m->notes & AE_NOTE_HOST_SHARE)
             snprintf(share, sizeof share, "  (host %.1f cores)", host_share(m));
-        printf("%-12s %-34s %-7s pass   %10.3f ms  %8.2fx%s%s\n", entrant ? entrant : "", m->task->id, ae_size_name(m->size),
-               speedup.median_ns * 1e-6, speedup.s, m->notes & AE_NOTE_FEW_TRIALS ? "  (noisy)" : "", share);
+        printf("%-12s %-34s %-7s pass   %10.3f ms  %8.2fx%s%s%s\n", entrant ? entrant : "", m->task->id, ae_size_name(m->size),
+               speedup.median_ns * 1e-6, speedup.s, m->notes & AE_NOTE_FEW_TRIALS ? "  (noisy)" : "", share,
+               m->notes & AE_NOTE_LEAKS ? "  (leaks memory)" : "");
     } else {
         printf("%-12s %-34s %-7s %s%s%s: %s\n", entrant ? entrant : "", m->task->id, ae_size_name(m->size),
                ae_verdict_name(m->verdict), m->verdict == AE_VIOLATION ? " " : "",

@@ -44,3 +44,10 @@ int ae_measurement_add(struct ae_measurement *measurement, const struct ae_trial
     measurement->trials[measurement->trial_count++] = *trial;
     return AE_OK;
 }
+
+const char *ae_note_name(int bit)
+{
+    static const char *const names[AE_NOTE_COUNT] = {"leaks",      "constructor", "fresh_slow",   "host_share",
+                                                     "few_trials", "no_ledger",   "shared_device"};
+    return names[bit];
+}

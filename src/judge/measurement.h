@@ -55,6 +55,10 @@ struct ae_trial {
 #define AE_NOTE_FEW_TRIALS  (1u << 4) /* the noise target was not reached within the bank */
 #define AE_NOTE_NO_LEDGER   (1u << 5) /* allocations could not be counted: CUPTI is missing */
 #define AE_NOTE_SHARED      (1u << 6) /* another process had a context on the device meanwhile */
+#define AE_NOTE_COUNT       7
+
+/* The word for note number `bit`, below AE_NOTE_COUNT. */
+const char *ae_note_name(int bit);
 
 struct ae_measurement {
     const struct ae_task *task;

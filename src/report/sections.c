@@ -108,22 +108,12 @@ bool ae_section_matrix(struct ae_builder *b, const struct ae_board *board)
 
 static const char *notes_text(struct ae_builder *b, const struct ae_entry *e)
 {
-    static const struct {
-        unsigned bit;
-        const char *word;
-    } words[] = {{AE_NOTE_LEAKS, "leaks"},
-                 {AE_NOTE_CONSTRUCTOR, "constructor"},
-                 {AE_NOTE_FRESH_SLOW, "fresh_slow"},
-                 {AE_NOTE_HOST_SHARE, "host_share"},
-                 {AE_NOTE_FEW_TRIALS, "few_trials"},
-                 {AE_NOTE_NO_LEDGER, "no_ledger"},
-                 {AE_NOTE_SHARED, "shared_device"}};
     char text[256];
     size_t used = 0;
     text[0] = 0;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (e->notes & words[i].bit)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? " " : "", words[i].word);
+    for (int i = 0; i < AE_NOTE_COUNT; i++)
+        if (e->notes & (1u << i))
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? " " : "", ae_note_name(i));
     if (e->seeded)
         used += (size_t)snprintf(text + used, sizeof text - used, "%sseeded", used ? " " : "");
     if (e->stale)
