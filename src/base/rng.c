@@ -22,44 +22,15 @@ void ae_rng_seed(struct ae_rng *rng, uint64_t seed, uint64_t stream)
     rng->has_spare = false;
 }
 
-static uint64_t rotl(uint64_t x, int k)
-{
-    return (x << k) | (x >> (64 - k));
-}
-
-uint64_t ae_rng_u64(struct ae_rng *rng)
-{
-    uint64_t *s = rng->s;
-    const uint64_t result = rotl(s[1] * 5, 7) * 9;
-    const uint64_t t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = rotl(s[3], 45);
-    return result;
-}
-
-uint32_t ae_rng_below(struct ae_rng *rng, uint32_t bound)
-{
-    uint64_t product = (ae_rng_u64(rng) >> 32) * bound;
-    if ((uint32_t)product < bound) {
-        const uint32_t threshold = -bound % bound;
-        while ((uint32_t)product < threshold)
-            product = (ae_rng_u64(rng) >> 32) * bound;
-    }
-    return (uint32_t)(product >> 32);
-}
-
 uint64_t ae_rng_below64(struct ae_rng *rng, uint64_t bound)
 {
-    const uint64_t threshold = -bound % bound;
-    for (;;) {
-        const uint64_t draw = ae_rng_u64(rng);
-        if (draw >= threshold)
-            return draw % bound;
+    uint64_t draw = ae_rng_u64(rng);
+    if (draw < bound) { /* otherwise above the threshold, which takes a division */
+        const uint64_t threshold = -bound % bound;
+        while (draw < threshold)
+            draw = ae_rng_u64(rng);
     }
+    return draw % bound;
 }
 
 int64_t ae_rng_range(struct ae_rng *rng, int64_t lo, int64_t hi)
@@ -68,11 +39,6 @@ int64_t ae_rng_range(struct ae_rng *rng, int64_t lo, int64_t hi)
     if (width == 0)
         return (int64_t)ae_rng_u64(rng);
     return (int64_t)((uint64_t)lo + ae_rng_below64(rng, width));
-}
-
-double ae_rng_unit(struct ae_rng *rng)
-{
-    return (double)(ae_rng_u64(rng) >> 11) * 0x1p-53;
 }
 
 double ae_rng_uniform(struct ae_rng *rng, double lo, double hi)

@@ -21,14 +21,42 @@ uint64_t ae_splitmix64(uint64_t *state);
 /* Streams of one seed are independent of each other: one stream for the graph, one for the requests. */
 void ae_rng_seed(struct ae_rng *rng, uint64_t seed, uint64_t stream);
 
-uint64_t ae_rng_u64(struct ae_rng *rng);
+/* The three that generators of large instances call up to a hundred million times are inline. */
+static inline uint64_t ae_rng_u64(struct ae_rng *rng)
+{
+    uint64_t *s = rng->s;
+    const uint64_t times5 = s[1] * 5, result = ((times5 << 7) | (times5 >> 57)) * 9;
+    const uint64_t t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = (s[3] << 45) | (s[3] >> 19);
+    return result;
+}
+
 /* Uniform on 0..bound-1 without bias (Lemire 2019); bound >= 1. */
-uint32_t ae_rng_below(struct ae_rng *rng, uint32_t bound);
+static inline uint32_t ae_rng_below(struct ae_rng *rng, uint32_t bound)
+{
+    uint64_t product = (ae_rng_u64(rng) >> 32) * bound;
+    if ((uint32_t)product < bound) {
+        const uint32_t threshold = -bound % bound;
+        while ((uint32_t)product < threshold)
+            product = (ae_rng_u64(rng) >> 32) * bound;
+    }
+    return (uint32_t)(product >> 32);
+}
+
 uint64_t ae_rng_below64(struct ae_rng *rng, uint64_t bound);
 /* Uniform on lo..hi, both included; lo <= hi. */
 int64_t ae_rng_range(struct ae_rng *rng, int64_t lo, int64_t hi);
 /* Uniform on [0,1) in steps of 2^-53. */
-double ae_rng_unit(struct ae_rng *rng);
+static inline double ae_rng_unit(struct ae_rng *rng)
+{
+    return (double)(ae_rng_u64(rng) >> 11) * 0x1p-53;
+}
+
 /* Uniform on [lo,hi). */
 double ae_rng_uniform(struct ae_rng *rng, double lo, double hi);
 /* exp of a uniform on [ln lo, ln hi); 0 < lo < hi. */
