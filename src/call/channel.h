@@ -22,7 +22,14 @@
 #define AE_WORKER_TEXT 512
 #define AE_READY       1u
 /* Raised whenever anything below changes: a worker of another build would take one command for another. */
-#define AE_CHANNEL_VERSION 2
+#define AE_CHANNEL_VERSION 3
+
+/* How both sides wait around a call. Waking a sleeper costs tens of microseconds where its core has gone idle. */
+enum ae_spin {
+    AE_SPIN_NEVER,   /* one core: a spinning side keeps the other from working */
+    AE_SPIN_BRIEFLY, /* two: the worker from AE_ORDER_ARM to the doorbell, the parent at the start of the call */
+    AE_SPIN_ALWAYS,  /* three or more: the parent has one for itself */
+};
 
 /* Descriptors that the worker finds open. */
 enum ae_worker_fd {
@@ -39,7 +46,7 @@ enum ae_order {
     AE_ORDER_UNLOAD, /* dlclose, and see that it went */
     AE_ORDER_MAP,    /* map the arguments of the next call at their addresses, populated */
     AE_ORDER_RAMP,   /* device only: take back what the last call set, flush L2, clocks up */
-    AE_ORDER_ARM,    /* the call comes at once: wake the device; where both may spin, wait without sleeping */
+    AE_ORDER_ARM,    /* the call comes at once: wake the device; wait without sleeping, unless AE_SPIN_NEVER */
     AE_ORDER_CALL,
     AE_ORDER_TRIM,   /* give free memory back to the system, so that it does not look kept */
     AE_ORDER_PROVE,  /* try what orders->proof names; never after a LOAD */
@@ -109,7 +116,7 @@ struct ae_orders {
     alignas(64) _Atomic uint32_t doorbell;
     alignas(64) int32_t command; /* enum ae_order */
     int32_t target;              /* enum ae_target: 0 cpu, 1 cuda */
-    int32_t spin;                /* both sides may spin: each has a core of its own */
+    int32_t spin;                /* enum ae_spin */
     int32_t device;              /* ordinal for a cuda target */
     int32_t ledger;              /* count allocations under CUPTI's callbacks: never in a process that is timed */
     int32_t trace;               /* profiled calls: never in a process that is timed */

@@ -203,7 +203,9 @@ int ae_cmd_doctor(const struct ae_command *self, int argc, char **argv)
         tell(&e, BAD, "set-up", err.text);
     } else {
         snprintf(line, sizeof line, "%s; %d cores, waits by %s, kernel %s%s", context.host.cpu, context.host.core_count,
-                 context.host.spin ? "spinning" : "futex (fewer than three cores)", context.host.kernel,
+                 context.host.spin == AE_SPIN_ALWAYS ? "spinning"
+                 : context.host.spin == AE_SPIN_BRIEFLY ? "spinning for a moment, then a futex (two cores)"
+                                                        : "futex (one core)", context.host.kernel,
                  context.host.virtual_machine ? ", virtual machine" : "");
         tell(&e, GOOD, "host", line);
         examine_tools(&e, &context);

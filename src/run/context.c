@@ -89,7 +89,7 @@ static void share_cores(struct ae_host *host)
     host->core_count = CPU_COUNT(&host->cores);
     host->submission_cores = host->cores;
     host->parent_core = -1;
-    host->spin = false;
+    host->spin = host->core_count >= 3 ? AE_SPIN_ALWAYS : host->core_count == 2 ? AE_SPIN_BRIEFLY : AE_SPIN_NEVER;
     if (host->core_count >= 3) {
         for (int i = CPU_SETSIZE - 1; host->parent_core < 0; i--)
             if (CPU_ISSET(i, &host->cores))
@@ -99,7 +99,6 @@ static void share_cores(struct ae_host *host)
         clear_siblings(host->parent_core, &rest);
         if (CPU_COUNT(&rest) > 0)
             host->submission_cores = rest;
-        host->spin = true;
     }
     host->submission_core_count = CPU_COUNT(&host->submission_cores);
 }
@@ -304,6 +303,11 @@ int ae_context_read(const struct ae_context *context, const struct ae_task *task
     return ae_file_read(path, 1 << 22, ret, err);
 }
 
+const char *ae_spin_name(enum ae_spin spin)
+{
+    return spin == AE_SPIN_ALWAYS ? "spin" : spin == AE_SPIN_BRIEFLY ? "spin briefly" : "futex";
+}
+
 char *ae_context_environment(const struct ae_context *context)
 {
     const struct ae_toolchain *tools = context->toolchain;
@@ -312,7 +316,7 @@ char *ae_context_environment(const struct ae_context *context)
                              "kernel", context->host.kernel, "virtual_machine", context->host.virtual_machine,
                              "memory_gib", (json_int_t)((context->host.memory_bytes + (1u << 29)) >> 30), "gcc",
                              tools->tools[AE_TOOL_GCC].version, "nvcc", tools->tools[AE_TOOL_NVCC].version, "waits",
-                             context->host.spin ? "spin" : "futex");
+                             ae_spin_name(context->host.spin));
     if (json && context->device.handle) {
         json_object_set_new(json, "device", json_string(context->device.name));
         json_object_set_new(json, "device_memory_gib", json_integer((json_int_t)(context->device.memory_bytes >> 30)));
@@ -332,5 +336,5 @@ void ae_context_place(const struct ae_context *context, char *ret, size_t size)
 void ae_context_baseline_key(const struct ae_context *context, char *ret, size_t size)
 {
     snprintf(ret, size, "cpu %s\ngcc %s\nwaits %s\n", context->host.cpu,
-             context->toolchain->tools[AE_TOOL_GCC].version, context->host.spin ? "spin" : "futex");
+             context->toolchain->tools[AE_TOOL_GCC].version, ae_spin_name(context->host.spin));
 }

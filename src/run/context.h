@@ -18,7 +18,7 @@ struct ae_host {
     cpu_set_t submission_cores; /* the parent's own taken out where there are three or more */
     int submission_core_count;
     int parent_core;     /* -1: none of its own */
-    bool spin;           /* parent and submission both have cores: waits spin */
+    enum ae_spin spin;   /* how waits around a call are done */
     char cpu[128];       /* "GenuineIntel 6-207-2, Intel(R) Xeon(R)..., 300 MB" */
     char kernel[32];     /* major.minor */
     bool virtual_machine;
@@ -76,6 +76,9 @@ void ae_context_say(const struct ae_context *context, const char *format, ...) _
 /* Text of tasks/<id>/<file>; the caller releases it. AE_E_NOTFOUND where the task has none. */
 int ae_context_read(const struct ae_context *context, const struct ae_task *task, const char *file,
                     struct ae_bytes *ret, struct ae_error *err);
+
+/* "spin", "spin briefly", "futex": part of the key of baselines and of environments. */
+const char *ae_spin_name(enum ae_spin spin);
 
 /* The facts of this machine that a time depends on, as JSON; the caller frees it. */
 char *ae_context_environment(const struct ae_context *context);

@@ -26,6 +26,8 @@
 /* How long a sleeping wait goes on before it looks whether the worker is still there. */
 #define LOOK_INTERVAL (20 * AE_MS)
 #define SPINS_PER_LOOK 4096
+/* On two cores the parent may keep one from the submission for so long; about what waking it up takes. */
+#define SPIN_BRIEFLY   20000 /* ns */
 #define TMP_BYTES ((uint64_t)16 << 20)
 #define FILES_MAX 256
 /* Address space beside memory and arguments: libraries, and what the C library sets aside for each thread's heap. */
@@ -304,7 +306,7 @@ int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *optio
     ret->buffers.stale = options->guards_off & AE_GUARD_POISON;
     ret->orders->target = (int32_t)options->target;
     ret->orders->device = 0; /* of those that it sees */
-    ret->orders->spin = options->spin;
+    ret->orders->spin = (int32_t)options->spin;
     ret->orders->ledger = options->ledger;
     ret->orders->trace = options->trace;
     ret->orders->clock_ramp_ms = options->ledger ? 0 : CLOCK_RAMP_MS;
@@ -438,10 +440,10 @@ const char *ae_runner_text(struct ae_runner *runner)
 int64_t ae_runner_ring_call(struct ae_runner *runner)
 {
     order(runner, AE_ORDER_CALL);
-    const bool spin = runner->options.spin;
+    const bool awake = runner->options.spin == AE_SPIN_ALWAYS;
     const int64_t start = ae_now_ns();
     atomic_store_explicit(&runner->orders->doorbell, runner->sequence, memory_order_release);
-    if (!spin)
+    if (!awake)
         wake(runner);
     return start;
 }
@@ -482,8 +484,14 @@ static enum ae_answer spin_until_done(struct ae_runner *runner, const struct ae_
 enum ae_answer ae_runner_wait_call(struct ae_runner *runner, const struct ae_instance *probe_inst, int64_t deadline_ns,
                                    int64_t *ret_returned_ns, int64_t *ret_done_ns)
 {
-    if (runner->options.spin)
+    if (runner->options.spin == AE_SPIN_ALWAYS)
         return spin_until_done(runner, probe_inst, deadline_ns, ret_returned_ns, ret_done_ns);
+    if (runner->options.spin == AE_SPIN_BRIEFLY) {
+        const int64_t end = ae_now_ns() + SPIN_BRIEFLY;
+        while (atomic_load_explicit(&runner->answers->done, memory_order_acquire) != runner->sequence &&
+               ae_now_ns() < end)
+            __builtin_ia32_pause();
+    }
     const enum ae_answer answer = sleep_until_done(runner, deadline_ns);
     *ret_done_ns = *ret_returned_ns = ae_now_ns();
     return answer;

@@ -47,7 +47,7 @@ struct ae_runner_options {
     const char *device_uuid; /* so that it is the only one that the worker sees; NULL: the first */
     const char *cuda_lib;    /* folder of the toolkit's libraries; NULL: none */
     const cpu_set_t *cores;  /* that the submission may use */
-    bool spin;               /* parent and worker have a core of their own each */
+    enum ae_spin spin;
     bool single;             /* one core: the reference */
     bool ledger;             /* allocations are counted; nothing is timed */
     bool trace;              /* calls are profiled; nothing is timed */
@@ -100,8 +100,8 @@ const char *ae_runner_text(struct ae_runner *runner);
 
 /* The doorbell of a call: rings it and returns the time just before. */
 int64_t ae_runner_ring_call(struct ae_runner *runner);
-/* Waits for the second ring; *ret_returned_ns, *ret_done_ns: when each ring was seen. Where both may spin and
- * probe_inst is given, the outputs are probed between the rings as far as time allows. */
+/* Waits for the second ring; *ret_returned_ns, *ret_done_ns: when each ring was seen. With AE_SPIN_ALWAYS
+ * and probe_inst given, the outputs are probed between the rings as far as time allows. */
 enum ae_answer ae_runner_wait_call(struct ae_runner *runner, const struct ae_instance *probe_inst, int64_t deadline_ns,
                                    int64_t *ret_returned_ns, int64_t *ret_done_ns);
 

@@ -209,7 +209,7 @@ static bool obeys(struct ae_runner *runner, enum ae_order command, int64_t timeo
 }
 
 /* Arguments mapped, device at its clocks, all threads asleep, then the inputs, and still asleep; then the device is woken
- * and the worker spins. False with a verdict where the trial is over. */
+ * and the worker spins where it may. False with a verdict where the trial is over. */
 static bool make_ready(struct ae_runner *runner, const struct ae_trial_request *request, struct ae_trial *ret,
                        char detail[AE_DETAIL_TEXT])
 {
@@ -232,7 +232,7 @@ static bool make_ready(struct ae_runner *runner, const struct ae_trial_request *
             return false;
         }
     }
-    return !(runner->options.spin || cuda) || obeys(runner, AE_ORDER_ARM, ARM_TIMEOUT, ret, detail);
+    return !(runner->options.spin != AE_SPIN_NEVER || cuda) || obeys(runner, AE_ORDER_ARM, ARM_TIMEOUT, ret, detail);
 }
 
 int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *request, struct ae_trial *ret,

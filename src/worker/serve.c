@@ -210,11 +210,11 @@ _Noreturn void ae_worker_serve(const struct ae_orders *orders, struct ae_answers
         default:
             break;
         }
-        /* Spinning is for the one wait that is timed: between arming and the call. */
-        const bool timed = orders->spin && orders->command == AE_ORDER_CALL;
-        spin = orders->spin && orders->command == AE_ORDER_ARM;
+        /* The worker spins in the one wait that is timed: between arming and the call. */
+        const bool watched = orders->spin == AE_SPIN_ALWAYS && orders->command == AE_ORDER_CALL;
+        spin = orders->spin != AE_SPIN_NEVER && orders->command == AE_ORDER_ARM;
         answers->result = result;
-        ring(&answers->done, seen, !timed);
+        ring(&answers->done, seen, !watched);
         if (orders->command == AE_ORDER_CALL)
             take_no_signals(); /* behind the ring, where it costs the call nothing */
     }
