@@ -64,7 +64,21 @@ static int write_array(const char *folder, const char *name, const char *suffix,
     return ae_file_write(path, array->data, array->count * ae_type_size(array->type), err);
 }
 
-/* main() that reads the arrays, calls once, and compares element by element, saying the first that differ most. */
+/* What the task's hook adds to the tolerance of each element. */
+static int write_tolerance(const char *folder, const struct ae_case *cell, int arg, struct ae_error *err)
+{
+    struct ae_array tolerance;
+    int rc = ae_array_alloc(&tolerance, AE_F64, cell->inst.array[arg].count, err);
+    if (rc != AE_OK)
+        return rc;
+    memset(tolerance.data, 0, tolerance.count * sizeof(double));
+    cell->inst.task->tolerance(&cell->inst, &cell->expected, arg, 0, tolerance.count, tolerance.data);
+    rc = write_array(folder, cell->inst.task->args[arg].name, ".tolerance", &tolerance, err);
+    ae_array_release(&tolerance);
+    return rc;
+}
+
+/* main() that reads the arrays, calls once, and compares element by element by the task's tolerance. */
 static char *driver(const struct ae_case *cell)
 {
     const struct ae_task *task = cell->inst.task;
@@ -83,14 +97,22 @@ static char *driver(const struct ae_case *cell)
             "    if (!data || !in || fread(data, 1, bytes, in) != bytes) {\n"
             "        fprintf(stderr, \"cannot read %%s\\n\", name);\n        exit(2);\n    }\n"
             "    fclose(in);\n    return data;\n}\n\n"
-            "template <typename T> static void compare(const char *name, const T *got, const T *expected, size_t count)\n{\n"
-            "    size_t differ = 0, worst = 0;\n    double largest = -1;\n"
+            "// Elements outside of atol + rtol * |expected| + more, and how much of it the worst one takes.\n"
+            "template <typename T>\n"
+            "static bool compare(const char *name, const T *got, const T *expected, size_t count, double atol, double rtol,\n"
+            "                    const double *more)\n{\n"
+            "    size_t wrong = 0, worst = 0;\n    double largest = -1;\n"
             "    for (size_t i = 0; i < count; i++) {\n"
-            "        double d = fabs((double)got[i] - (double)expected[i]);\n"
-            "        if (!(d <= 0))\n            differ++;\n"
-            "        if (!(d <= largest)) {\n            largest = d;\n            worst = i;\n        }\n    }\n"
-            "    printf(\"%%s: %%zu of %%zu differ in any bit; largest difference at [%%zu]: %%.9g, expected %%.9g\\n\",\n"
-            "           name, differ, count, worst, (double)got[worst], (double)expected[worst]);\n}\n\n"
+            "        double difference = fabs((double)got[i] - (double)expected[i]);\n"
+            "        double tolerance = atol + rtol * fabs((double)expected[i]) + (more ? more[i] : 0);\n"
+            "        double share = difference <= 0 ? 0 : difference / tolerance;\n"
+            "        if (!(difference <= tolerance))\n            wrong++;\n"
+            "        if (!(share <= largest)) {\n            largest = share;\n            worst = i;\n        }\n    }\n"
+            "    printf(\"%%s: %%zu of %%zu outside of the tolerance\", name, wrong, count);\n"
+            "    if (count > 0)\n"
+            "        printf(\"; largest share of it %%.3g at [%%zu]: %%.9g, expected %%.9g\", largest, worst, (double)got[worst],\n"
+            "               (double)expected[worst]);\n"
+            "    printf(\"\\n\");\n    return wrong == 0;\n}\n\n"
             "int main()\n{\n",
             task->id, prototype);
     for (int i = 0; i < task->arg_count; i++) {
@@ -113,12 +135,30 @@ static char *driver(const struct ae_case *cell)
     for (int i = 0; i < task->arg_count; i++)
         fprintf(out, "%s%s", i ? ", " : "", task->args[i].name);
     fputs(");\n", out);
-    for (int i = 0; i < task->arg_count; i++)
-        if (ae_arg_is_output(&task->args[i]))
-            fprintf(out, "    compare(\"%s\", %s, (const %s *)load(\"%s.expected.bin\", %zu * sizeof(%s)), %zu);\n",
-                    task->args[i].name, task->args[i].name, c_types[task->args[i].type], task->args[i].name,
-                    cell->inst.array[i].count, c_types[task->args[i].type], cell->inst.array[i].count);
-    fputs("    return 0;\n}\n", out);
+    fputs("    bool right = true;\n", out);
+    bool by_elements = true;
+    for (int i = 0; i < task->arg_count; i++) {
+        const struct ae_rule *rule = &task->args[i].rule;
+        if (!ae_arg_is_output(&task->args[i]))
+            continue;
+        by_elements &= rule->kind != AE_PROPERTY;
+        const bool exact = rule->kind == AE_EXACT, scaled = rule->kind == AE_SCALED;
+        const size_t count = cell->inst.array[i].count;
+        fprintf(out, "    %scompare(\"%s\", %s, (const %s *)load(\"%s.expected.bin\", %zu * sizeof(%s)), %zu, %g, %g,\n            ",
+                rule->kind == AE_PROPERTY ? "" : "right &= ", task->args[i].name, task->args[i].name,
+                c_types[task->args[i].type], task->args[i].name, count, c_types[task->args[i].type], count,
+                exact || scaled ? 0 : rule->atol, exact ? 0 : rule->rtol);
+        if (scaled)
+            fprintf(out, "(const double *)load(\"%s.tolerance.bin\", %zu * sizeof(double)));\n", task->args[i].name, count);
+        else
+            fprintf(out, "NULL);\n");
+    }
+    /* A condition on the whole answer is the task's own code, which is not here. */
+    if (by_elements && !task->check)
+        fputs("    printf(right ? \"right\\n\" : \"wrong\\n\");\n    return right ? 0 : 1;\n}\n", out);
+    else
+        fprintf(out, "    printf(\"%s is judged by more than that: ask 'acceleval check'\\n\");\n"
+                "    return right ? 0 : 1;\n}\n", task->id);
     return fclose(out) == 0 ? text : NULL;
 }
 
@@ -134,6 +174,8 @@ static int write_folder(const struct ae_case *cell, const struct ae_submission_i
             rc = write_array(folder, task->args[i].name, "", &cell->inst.array[i], err);
         if (rc == AE_OK && ae_arg_is_output(&task->args[i]))
             rc = write_array(folder, task->args[i].name, ".expected", &cell->expected.out[i], err);
+        if (rc == AE_OK && task->args[i].rule.kind == AE_SCALED)
+            rc = write_tolerance(folder, cell, i, err);
     }
     ae_autofree char *main_text = driver(cell);
     const bool cuda = item->target == AE_CUDA;
