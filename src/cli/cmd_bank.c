@@ -40,7 +40,7 @@ int ae_cmd_bank(const struct ae_command *self, int argc, char **argv)
     if (rc == AE_OK)
         rc = ae_bank_open(&bank, NULL, &err);
     if (rc == AE_E_INPUT && renew)
-        rc = AE_OK; /* damaged: that is what renewing is for */
+        rc = AE_OK; /* damaged, or seen by others: that is what renewing is for */
     if (rc == AE_OK && renew)
         rc = ae_bank_renew(&bank, &err);
     if (rc == AE_OK && renew)

@@ -79,6 +79,11 @@ static int read_secret(struct ae_bank *bank, struct ae_error *err)
     if (right)
         memcpy(bank->secret, bytes.data, sizeof bank->secret);
     ae_bytes_release(&bytes);
+    struct stat entry;
+    if (right && stat(path, &entry) == 0 && (entry.st_mode & (S_IRWXG | S_IRWXO)))
+        return ae_error_set(err, AE_E_INPUT,
+                            "%s can be read by other users: 'chmod 600' it if none has, 'acceleval bank renew' otherwise",
+                            path);
     return right ? AE_OK
                  : ae_error_set(err, AE_E_INPUT, "%s is damaged; 'acceleval bank renew' draws a new bank", path);
 }

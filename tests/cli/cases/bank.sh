@@ -1,1 +1,2 @@
 acceleval bank | tail -3; acceleval bank renew | tail -1; acceleval bank what
+chmod 644 data/acceleval/bank.secret; acceleval bank; acceleval bank renew | tail -1; acceleval bank | tail -1
