@@ -9,7 +9,11 @@
 
 struct values {
     bool reference, statement, hints, stub, json;
+    int language;
 };
+
+enum language { CUDA, C, CPP };
+static const char *const languages[] = {"cuda", "c", "cpp", NULL};
 
 const struct ae_option ae_show_options[] = {
     {.name = "reference", .letter = 'r', .kind = AE_OPTION_FLAG, .help = "the CPU reference",
@@ -17,7 +21,10 @@ const struct ae_option ae_show_options[] = {
     {.name = "statement", .letter = 's', .kind = AE_OPTION_FLAG, .help = "the statement",
      .offset = offsetof(struct values, statement)},
     {.name = "hints", .kind = AE_OPTION_FLAG, .help = "the hints", .offset = offsetof(struct values, hints)},
-    {.name = "stub", .kind = AE_OPTION_FLAG, .help = "a .cu file to start from", .offset = offsetof(struct values, stub)},
+    {.name = "stub", .kind = AE_OPTION_FLAG, .help = "a source file to start from",
+     .offset = offsetof(struct values, stub)},
+    {.name = "language", .kind = AE_OPTION_CHOICE, .choices = languages, .help = "language of the stub",
+     .offset = offsetof(struct values, language)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "as JSON", .offset = offsetof(struct values, json)},
     {0},
 };
@@ -126,19 +133,21 @@ static json_t *task_json(const struct ae_task *task)
 }
 
 /* A program that compiles and shows where to write: every argument is there, outputs are zeroed on the device. */
-static void print_stub(const struct ae_task *task)
+static void print_stub(const struct ae_task *task, enum language language)
 {
+    static const char *const endings[] = {[CUDA] = "cu", [C] = "c", [CPP] = "cpp"};
     ae_autofree char *prototype = ae_task_prototype(task);
-    printf("// %s: %s\n// Check it with: acceleval check %s.cu\n\n#include <cuda_runtime.h>\n\n", task->id, task->title,
-           task->id);
+    printf("// %s: %s\n// Check it with: acceleval check %s.%s\n\n%s", task->id, task->title, task->id, endings[language],
+           language == CUDA ? "#include <cuda_runtime.h>\n\n" : "");
     for (int i = 0; i < task->arg_count; i++) {
         const struct ae_arg *arg = &task->args[i];
         printf("// %-18s %s%s%s%s%s\n", arg->name, arg->meaning, arg->shape ? "; " : "", arg->shape ? arg->shape : "",
                arg->unit ? ", " : "", arg->unit ? arg->unit : "");
     }
     printf("\n// All pointers are host memory. Keep nothing between calls, free everything, return when the result is "
-           "final.\nextern \"C\" %s\n{\n    // allocate, copy in, launch, copy out, free\n}\n",
-           prototype ? prototype : "");
+           "final.\n%s%s\n{\n    // %s\n}\n",
+           language == C ? "" : "extern \"C\" ", prototype ? prototype : "",
+           language == CUDA ? "allocate, copy in, launch, copy out, free" : "OpenMP is at hand (-fopenmp)");
 }
 
 static int print_file(const struct ae_task *task, const char *file)
@@ -182,7 +191,7 @@ int ae_cmd_show(const struct ae_command *self, int argc, char **argv)
     if (values.hints)
         return print_file(task, "hints.md");
     if (values.stub)
-        print_stub(task);
+        print_stub(task, (enum language)values.language);
     else
         print_task(task);
     return AE_EXIT_OK;

@@ -1,1 +1,1 @@
-acceleval show black_scholes --stub
+acceleval show black_scholes --stub; acceleval show dtw_distance --stub --language c > s.c; cat s.c; gcc -std=c11 -Wall -c s.c && acceleval show dtw_distance --stub --language cpp > s.cpp && g++ -Wall -c s.cpp && echo compiles
