@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "stats/attribution.h"
 #include "stats/stats.h"
 
 #include <math.h>
@@ -432,10 +433,118 @@ static void equal_entrants_rarely_differ(void **state)
         fail_msg("%d of %d", wrong, rounds);
 }
 
+static void sign_flips(void **state)
+{
+    (void)state;
+    const double same[] = {1, 1, 1, 1}, mixed[] = {3, -1, 2}, none[] = {1, -1};
+    near_to(ae_sign_flip(same, 4, 1), 2.0 / 16);  /* all of one sign: two patterns of sixteen */
+    near_to(ae_sign_flip(mixed, 3, 1), 4.0 / 8);  /* |sum| >= 4: +++ (6... with signs), by hand: 6, 4 and their mirrors */
+    near_to(ae_sign_flip(none, 2, 1), 1);
+    assert_true(isnan(ae_sign_flip(none, 0, 1)));
+    double many[40];
+    for (size_t i = 0; i < 40; i++)
+        many[i] = 1;
+    near_to(ae_sign_flip(many, 40, 1), 1.0 / 20001); /* none of the drawn patterns is as extreme */
+    for (size_t i = 0; i < 40; i++)
+        many[i] = i % 2 ? 1 : -1;
+    near_to(ae_sign_flip(many, 40, 1), 1);
+}
+
+static void step_up(void **state)
+{
+    (void)state;
+    /* The example of Benjamini & Hochberg (1995), section 3: 15 p-values, of which four are found at 5 %. */
+    const double p[] = {0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
+                        0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000};
+    double q[15];
+    ae_benjamini_hochberg(p, q, 15);
+    size_t found = 0;
+    for (size_t i = 0; i < 15; i++)
+        found += q[i] <= 0.05;
+    assert_int_equal(found, 4);
+    near_to(q[0], 0.0015);
+    near_to(q[14], 1);
+    const double holes[] = {0.04, NAN, 0.01};
+    ae_benjamini_hochberg(holes, q, 3);
+    near_to(q[0], 0.04);
+    assert_true(isnan(q[1]));
+    near_to(q[2], 0.02);
+}
+
+static void ridge(void **state)
+{
+    (void)state;
+    /* One column: beta = x.y / (x.x + ridge) = (1*2 + 2*3) / (5 + 1). */
+    const double x[] = {1, 2}, y[] = {2, 3};
+    double beta[2];
+    ae_ridge_fit(x, y, 2, 1, 1, beta);
+    near_to(beta[0], 8.0 / 6);
+    /* Two columns, X'X = ((2,1),(1,2)), X'y = (3,4), ridge 1: ((3,1),(1,3)) beta = (3,4): beta = (5/8, 9/8). */
+    const double two[] = {1, 0, 1, 1, 0, 1}, goal[] = {2, 1, 3};
+    ae_ridge_fit(two, goal, 3, 2, 1, beta);
+    near_to(beta[0], 5.0 / 8);
+    near_to(beta[1], 9.0 / 8);
+}
+
+static void agreement(void **state)
+{
+    (void)state;
+    near_to(ae_kappa(20, 5, 10, 15), 0.4); /* agreed 0.7, by chance 0.5 */
+    near_to(ae_kappa(5, 0, 0, 5), 1);
+    assert_true(isnan(ae_kappa(0, 0, 0, 0)));
+    assert_true(isnan(ae_kappa(9, 0, 0, 0)));
+    const struct ae_traited rows[] = {{0, 0, 3, 3}, {0, 0, 1, 3}, {1, 0, 2, 3}, {1, 0, 3, 1}};
+    near_to(ae_jaccard(rows, 4, 0, 1), 1.0 / 3); /* the last one does not count: trait 1 is not known of it */
+    assert_true(isnan(ae_jaccard(rows, 0, 0, 1)));
+}
+
+/* Trait 0 doubles the speed, trait 1 comes with it half of the time, trait 2 does nothing, trait 3 is never known. */
+static void attribution(void **state)
+{
+    (void)state;
+    struct ae_rng rng;
+    ae_rng_seed(&rng, 5, 0);
+    struct ae_traited rows[30 * 6];
+    for (int i = 0; i < 180; i++) {
+        const bool zero = ae_rng_chance(&rng, 0.5), one = zero && ae_rng_chance(&rng, 0.5),
+                   two = ae_rng_chance(&rng, 0.5);
+        rows[i] = (struct ae_traited){.task = i / 6, .known = 7, .has = (uint64_t)zero | (uint64_t)one << 1 | (uint64_t)two << 2};
+        rows[i].log_speed = (i / 6) * 0.3 + (zero ? log(2) : 0) + 0.1 * ae_rng_normal(&rng);
+    }
+    struct ae_error err = {0};
+    struct ae_attribution a, mirrored;
+    assert_int_equal(ae_attribute(rows, 180, 4, &a, &err), 0);
+    assert_int_equal(a.tasks, 30);
+    assert_true(fabs(a.worth[0].lift - 2) < 0.1 && a.worth[0].interval.low > 1.8 && a.worth[0].q < 0.01);
+    assert_true(a.worth[1].lift > 1.2);                          /* goes with speed... */
+    assert_true(fabs(a.worth[1].effect - 1) < 0.1);              /* ...but is worth nothing beside trait 0 */
+    assert_true(fabs(a.worth[0].effect - 2) < 0.15 && a.worth[0].effect_interval.low > 1.7);
+    assert_true(fabs(a.worth[2].lift - 1) < 0.15 && a.worth[2].q > 0.05);
+    assert_true(a.worth[0].winner_share > a.worth[0].other_share + 0.3);
+    assert_int_equal(a.worth[3].pairs, 0);
+    assert_true(isnan(a.worth[3].lift) && isnan(a.worth[3].p) && isnan(a.worth[3].effect));
+    assert_true(a.explained > 0.8);
+    /* The order of the rows does not matter. */
+    for (size_t i = 0; i < 90; i++) {
+        const struct ae_traited kept = rows[i];
+        rows[i] = rows[179 - i];
+        rows[179 - i] = kept;
+    }
+    assert_int_equal(ae_attribute(rows, 180, 4, &mirrored, &err), 0);
+    assert_memory_equal(&a.worth[0], &mirrored.worth[0], sizeof a.worth[0]);
+    /* Ten tasks cannot tell: no p-value; none at all: nothing. */
+    assert_int_equal(ae_attribute(rows, 60, 4, &a, &err), 0);
+    assert_true(isnan(a.worth[0].p) && isnan(a.worth[0].q) && a.worth[0].lift > 1.7);
+    assert_int_equal(ae_attribute(rows, 0, 4, &a, &err), 0);
+    assert_int_equal(a.tasks, 0);
+    assert_true(isnan(a.worth[0].lift) && isnan(a.explained));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(medians),
+        cmocka_unit_test(sign_flips), cmocka_unit_test(step_up), cmocka_unit_test(ridge),
+        cmocka_unit_test(agreement), cmocka_unit_test(attribution), cmocka_unit_test(medians),
         cmocka_unit_test(median_intervals),
         cmocka_unit_test(geometric_means),
         cmocka_unit_test(bootstrap_covers),
