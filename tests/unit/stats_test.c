@@ -438,7 +438,7 @@ static void sign_flips(void **state)
     (void)state;
     const double same[] = {1, 1, 1, 1}, mixed[] = {3, -1, 2}, none[] = {1, -1};
     near_to(ae_sign_flip(same, 4, 1), 2.0 / 16);  /* all of one sign: two patterns of sixteen */
-    near_to(ae_sign_flip(mixed, 3, 1), 4.0 / 8);  /* |sum| >= 4: +++ (6... with signs), by hand: 6, 4 and their mirrors */
+    near_to(ae_sign_flip(mixed, 3, 1), 4.0 / 8);  /* 3+1+2, 3-1+2 and their mirrors reach |4| */
     near_to(ae_sign_flip(none, 2, 1), 1);
     assert_true(isnan(ae_sign_flip(none, 0, 1)));
     double many[40];
