@@ -58,8 +58,14 @@ void solution_compute(int n, int neighbor_rounds, int num_samples, const int *ro
                 if (col_idx[e] < u && get(comp_out, col_idx[e]) != get(comp_out, u))
                     join(comp_out, u, col_idx[e]);
             }
+        /* Without halving: it would write to vertices that other threads have finished, and a late
+         * store of an older ancestor would replace their root. */
 #pragma omp for schedule(static)
-        for (int v = 0; v < n; v++)
-            __atomic_store_n(&comp_out[v], find(comp_out, v), __ATOMIC_RELAXED);
+        for (int v = 0; v < n; v++) {
+            int root = get(comp_out, v);
+            for (int above = get(comp_out, root); above != root; above = get(comp_out, root))
+                root = above;
+            __atomic_store_n(&comp_out[v], root, __ATOMIC_RELAXED);
+        }
     }
 }
