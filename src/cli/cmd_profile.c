@@ -3,6 +3,7 @@
 #include "cli/submission.h"
 
 #include "base/clock.h"
+#include "profile/tools.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -13,7 +14,7 @@ struct values {
     unsigned sizes;
     int64_t device, timeout_s, most;
     const char *arch, *trace;
-    bool json;
+    bool json, sanitize, ncu;
 };
 
 const struct ae_option ae_profile_options_table[] = {
@@ -28,6 +29,11 @@ const struct ae_option ae_profile_options_table[] = {
      .offset = offsetof(struct values, trace)},
     {.name = "most", .kind = AE_OPTION_INTEGER, .argument = "N", .help = "sentences shown at most", .fallback = "6",
      .lo = 0, .hi = 100, .offset = offsetof(struct values, most)},
+    {.name = "sanitize", .kind = AE_OPTION_FLAG,
+     .help = "one more call under each check of compute-sanitizer: memory, races, barriers, initialisation",
+     .offset = offsetof(struct values, sanitize)},
+    {.name = "ncu", .kind = AE_OPTION_FLAG, .help = "one more call under Nsight Compute: how busy each kernel keeps the device",
+     .offset = offsetof(struct values, ncu)},
     {.name = "device", .kind = AE_OPTION_INTEGER, .help = "ordinal of the GPU", .fallback = "0", .lo = 0, .hi = 63,
      .offset = offsetof(struct values, device)},
     {.name = "timeout", .kind = AE_OPTION_INTEGER, .argument = "SECONDS", .help = "limit of one call; 0: by the reference",
@@ -45,6 +51,70 @@ static void print_failure(const struct ae_profile *p)
            p->violation ? " " : "", p->violation ? ae_violation_name(p->violation) : "", detail ? detail : "");
 }
 
+/* Names of kernels are the author's: printable parts only. */
+static void print_report(const struct ae_checker_report *r)
+{
+    ae_autofree char *detail = ae_cli_printable_line(r->detail);
+    if (!r->ran) {
+        ae_autofree char *tail = ae_cli_printable_line(r->tail);
+        printf("  %s did not run: %s%s%s\n", ae_checker_name(r->checker), detail ? detail : "", r->tail[0] ? "; it ends with: " : "",
+               tail ? tail : "");
+        return;
+    }
+    if (r->checker == AE_CHECKER_NCU)
+        printf("  %s: %d kernels%s\n", ae_checker_name(r->checker), r->line_count, r->line_count ? "" : " seen");
+    else
+        printf("  %s: %lld error%s\n", ae_checker_name(r->checker), (long long)r->errors, r->errors == 1 ? "" : "s");
+    if (detail && *detail)
+        printf("    %s\n", detail);
+    for (int i = 0; i < r->line_count; i++) {
+        ae_autofree char *line = ae_cli_printable_line(r->lines[i]);
+        printf("    %s\n", line ? line : "");
+    }
+}
+
+static json_t *text_json(const char *text)
+{
+    ae_autofree char *line = ae_cli_printable_line(text);
+    return json_string(line ? line : "");
+}
+
+static json_t *report_json(const struct ae_checker_report *r)
+{
+    json_t *lines = json_array();
+    for (int i = 0; i < r->line_count; i++)
+        json_array_append_new(lines, text_json(r->lines[i]));
+    return json_pack("{s:s, s:b, s:o, s:o, s:I, s:o}", "tool", ae_checker_name(r->checker), "ran", r->ran, "detail",
+                     text_json(r->detail), "tail", text_json(r->tail), "errors", (json_int_t)r->errors, "lines", lines);
+}
+
+/* Errors that a sanitizer finds make the command fail, as a wrong answer does. */
+static int run_checkers(struct ae_context *context, struct ae_progress *progress, const struct values *values,
+                        const struct ae_submission_info *info, enum ae_size size, json_t *profile, bool *ret_failed,
+                        struct ae_error *err)
+{
+    json_t *array = profile ? json_array() : NULL;
+    int rc = AE_OK;
+    for (int c = 0; rc == AE_OK && c < AE_CHECKER_COUNT; c++) {
+        struct ae_checker_report report;
+        if (!(c == AE_CHECKER_NCU ? values->ncu : values->sanitize))
+            continue;
+        rc = ae_checker_run(context, info, size, (enum ae_checker)c, &report, err);
+        ae_progress_clear(progress);
+        if (rc != AE_OK)
+            break;
+        *ret_failed |= report.errors > 0;
+        if (array)
+            json_array_append_new(array, report_json(&report));
+        else
+            print_report(&report);
+    }
+    if (array && json_array_size(array) > 0)
+        json_object_set(profile, "tools", array);
+    json_decref(array);
+    return rc;
+}
+
 static int profile_one(struct ae_context *context, struct ae_progress *progress, const struct values *values,
                        struct ae_submission_item *item, enum ae_size size, json_t *array, bool *ret_failed,
                        struct ae_error *err)
@@ -57,14 +127,17 @@ static int profile_one(struct ae_context *context, struct ae_progress *progress,
     ae_progress_clear(progress);
     if (rc == AE_OK) {
         *ret_failed |= p.verdict != AE_PASS;
+        json_t *json = array ? ae_profile_json(&p) : NULL;
         if (array)
-            json_array_append_new(array, ae_profile_json(&p));
+            json_array_append_new(array, json);
         else if (p.profiled_calls == 0)
             print_failure(&p);
         else
             ae_profile_print(&p, ae_terminal_width(stdout), (int)values->most, stdout);
         if (values->trace && p.profiled_calls > 0)
             rc = ae_profile_write_trace(&p, values->trace, err);
+        if (rc == AE_OK && item->build.verdict == AE_PASS)
+            rc = run_checkers(context, progress, values, &info, size, json, ret_failed, err);
     }
     ae_profile_release(&p);
     return rc;

@@ -30,6 +30,12 @@
 #define SPIN_BRIEFLY   20000 /* ns */
 #define TMP_BYTES ((uint64_t)16 << 20)
 #define FILES_MAX 256
+/* What a tool that runs the worker may have instead, and what it cannot live with. */
+#define TOOL_TMP_BYTES  ((uint64_t)256 << 20)
+#define TOOL_FILES_MAX  1024
+#define TOOL_ARGS_MAX   32
+#define TOOL_LAYERS_OFF (AE_PROC_LANDLOCK | AE_PROC_NET_NS | AE_LAYER_FILTER_1 | AE_LAYER_FILTER_2)
+#define TOOL_WORKER_FD  200 /* the worker's file: its folder may be closed to the user that it runs as */
 /* Address space beside memory and arguments: libraries, and what the C library sets aside for each thread's heap. */
 #define SPACE_EXTRA     ((uint64_t)8 << 30)
 #define SPACE_OF_A_CORE ((uint64_t)256 << 20)
@@ -211,13 +217,30 @@ static int spawn(struct ae_runner *runner, const int fds[5], struct ae_error *er
         }
     }
     env[n] = NULL;
-    const char *argv[] = {o->worker, NULL};
-    const struct ae_proc_fd passed[] = {
-        {fds[0], AE_FD_ORDERS}, {fds[1], AE_FD_ANSWERS}, {fds[2], AE_FD_DATA}, {fds[3], AE_FD_OBJECT},
-        {fds[4], AE_FD_TRACE}};
+    const char *argv[TOOL_ARGS_MAX + 2] = {o->worker};
+    struct ae_proc_fd passed[6] = {
+        {fds[0], AE_FD_ORDERS}, {fds[1], AE_FD_ANSWERS}, {fds[2], AE_FD_DATA}, {fds[3], AE_FD_OBJECT}};
+    size_t fd_count = 4;
+    if (fds[4] >= 0)
+        passed[fd_count++] = (struct ae_proc_fd){fds[4], AE_FD_TRACE};
+    ae_autoclose int program = -1;
+    if (o->tool) {
+        int args = 0;
+        while (o->tool[args] && args < TOOL_ARGS_MAX) {
+            argv[args] = o->tool[args];
+            args++;
+        }
+        argv[args] = "/proc/self/fd/200"; /* TOOL_WORKER_FD */
+        program = open(o->worker, O_RDONLY | O_CLOEXEC);
+        if (program < 0)
+            return ae_error_errno(err, AE_E_ENV, errno, "cannot open %s", o->worker);
+        passed[fd_count++] = (struct ae_proc_fd){program, TOOL_WORKER_FD};
+        env[n++] = "HOME=/tmp";
+        env[n] = NULL;
+    }
     const struct ae_proc_limit limits[] = {
-        {RLIMIT_FSIZE, TMP_BYTES},
-        {RLIMIT_NOFILE, FILES_MAX},
+        {RLIMIT_FSIZE, o->tool ? TOOL_TMP_BYTES : TMP_BYTES},
+        {RLIMIT_NOFILE, o->tool ? TOOL_FILES_MAX : FILES_MAX},
         {RLIMIT_MSGQUEUE, 0},
         /* Private writable memory. */
         {RLIMIT_DATA, o->memory_bytes},
@@ -238,7 +261,7 @@ static int spawn(struct ae_runner *runner, const int fds[5], struct ae_error *er
         .argv = argv,
         .env = env,
         .fds = passed,
-        .fd_count = COUNT(passed) - (fds[4] < 0), /* the trace comes last */
+        .fd_count = fd_count,
         .limits = limits,
         .limit_count = COUNT(limits) - !bounded,
         .affinity = o->single ? &one : o->cores,
@@ -248,7 +271,7 @@ static int spawn(struct ae_runner *runner, const int fds[5], struct ae_error *er
         .proc_access = ae_landlock_access(AE_LANDLOCK_READ | AE_LANDLOCK_LIST |
                                           (o->target == AE_CUDA ? AE_LANDLOCK_WRITE : 0)),
         .tmpfs = hidden,
-        .tmpfs_bytes = TMP_BYTES,
+        .tmpfs_bytes = o->tool ? TOOL_TMP_BYTES : TMP_BYTES,
     };
     return ae_proc_start(&runner->proc, &spec, err);
 }
@@ -310,8 +333,10 @@ int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *optio
     ret->orders->ledger = options->ledger;
     ret->orders->trace = options->trace;
     ret->orders->clock_ramp_ms = options->ledger ? 0 : CLOCK_RAMP_MS;
-    ret->orders->filters = (options->layers_off & AE_LAYER_FILTER_1 ? 0 : AE_SECCOMP_FIRST) |
-                           (options->layers_off & AE_LAYER_FILTER_2 ? 0 : AE_SECCOMP_SECOND);
+    if (options->tool)
+        ret->options.layers_off |= TOOL_LAYERS_OFF;
+    ret->orders->filters = (ret->options.layers_off & AE_LAYER_FILTER_1 ? 0 : AE_SECCOMP_FIRST) |
+                           (ret->options.layers_off & AE_LAYER_FILTER_2 ? 0 : AE_SECCOMP_SECOND);
     ret->orders->parent = (int32_t)getpid();
     atomic_store(&ret->orders->doorbell, AE_READY);
     const int fds[5] = {orders, answers, ret->buffers.fd, code, trace};
@@ -393,6 +418,17 @@ static void order(struct ae_runner *runner, enum ae_order command)
 static void wake(struct ae_runner *runner)
 {
     syscall(SYS_futex, &runner->orders->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+bool ae_runner_leave(struct ae_runner *runner, int64_t timeout_ns)
+{
+    if (runner->dead)
+        return true;
+    order(runner, AE_ORDER_EXIT);
+    atomic_store_explicit(&runner->orders->doorbell, runner->sequence, memory_order_release);
+    wake(runner);
+    runner->dead = ae_proc_poll(runner->proc, timeout_ns);
+    return runner->dead;
 }
 
 static enum ae_answer sleep_until_done(struct ae_runner *runner, int64_t deadline)

@@ -51,6 +51,10 @@ struct ae_runner_options {
     bool single;             /* one core: the reference */
     bool ledger;             /* allocations are counted; nothing is timed */
     bool trace;              /* calls are profiled; nothing is timed */
+    /* Program and options, NULL-terminated, that the worker is run under: a sanitizer or a profiler, which needs system
+     * calls, files and sockets. So LANDLOCK, NET_NS and the filters are left out: not for what must hold against an
+     * attacker, and nothing is timed. NULL: none. */
+    const char *const *tool;
     uint64_t memory_bytes;   /* private memory of the worker */
     uint64_t layers_off;     /* layers left out on purpose: tests that show a guard at work */
     unsigned guards_off;     /* the same with enum ae_guard */
@@ -84,6 +88,8 @@ int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *optio
 
 /* Kills what is left and frees everything. *ret_log (may be NULL): what it printed, to be freed by the caller, or
  * NULL; *ret_result (may be NULL) how it ended. */
+/* Lets the worker, and the tool that it runs under, end by themselves; false where they do not in time. Stop it then. */
+bool ae_runner_leave(struct ae_runner *runner, int64_t timeout_ns);
 void ae_runner_stop(struct ae_runner *runner, char **ret_log, struct ae_proc_result *ret_result);
 
 /* How many processes of this machine the kernel has killed for want of memory; -1: it does not say. */

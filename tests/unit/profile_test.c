@@ -1,6 +1,7 @@
 /* Traces made by hand: what the reader refuses, phases that add up, and for each rule a call that provokes it and one
  * that differs in what matters and does not. */
 #include "profile/profile.h"
+#include "profile/tools.h"
 #include "profile/rules.h"
 
 #include "base/clock.h"
@@ -723,6 +724,59 @@ static void exports_can_be_read_again(void **state)
     ae_profile_release(&p);
 }
 
+static void sanitizers_are_read(void **state)
+{
+    (void)state;
+    struct ae_checker_report r = {0};
+    ae_checker_read_sanitizer("the program's own words\n"
+                              "========= COMPUTE-SANITIZER\n"
+                              "========= Invalid __global__ write of size 4 bytes\n"
+                              "=========     at fill(int, float *)+0x90 in a.cu:8\n"
+                              "=========     by thread (0,0,0) in block (4,0,0)\n"
+                              "========= \n"
+                              "========= Invalid __global__ write of size 4 bytes\n"
+                              "=========     at fill(int, float *)+0x90 in a.cu:8\n"
+                              "========= Program hit cudaErrorLaunchFailure (error 719)\n"
+                              "=========     Saved host backtrace up to driver entry point at error\n"
+                              "========= ERROR SUMMARY: 3 errors\n",
+                              &r);
+    assert_true(r.ran);
+    assert_int_equal(r.errors, 3);
+    assert_int_equal(r.line_count, 1);
+    assert_string_equal(r.lines[0], "Invalid __global__ write of size 4 bytes, at fill(int, float *)+0x90 in a.cu:8");
+    r = (struct ae_checker_report){0};
+    ae_checker_read_sanitizer("========= COMPUTE-SANITIZER\n========= Error: No attachable process found.\n", &r);
+    assert_false(r.ran);
+    assert_string_equal(r.detail, "Error: No attachable process found.");
+    r = (struct ae_checker_report){0};
+    ae_checker_read_sanitizer("=========\n=========     at \n========= SUMMARY: ", &r);
+    assert_int_equal(r.errors, 0);
+}
+
+static void profilers_are_read(void **state)
+{
+    (void)state;
+    struct ae_checker_report r = {0};
+    ae_checker_read_ncu("==PROF== Connected to process 9\n"
+                        "\"ID\",\"Process ID\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+                        "\"0\",\"9\",\"f(int, \"\"x\"\")\",\"S\",\"Memory Throughput\",\"%\",\"71.5\"\n"
+                        "\"0\",\"9\",\"f(int, \"\"x\"\")\",\"S\",\"Duration\",\"us\",\"10\"\n"
+                        "\"1\",\"9\",\"f(int, \"\"x\"\")\",\"S\",\"Duration\",\"ns\",\"2000\"\n"
+                        "\"1\",\"9\",\"f(int, \"\"x\"\")\",\"S\",\"Memory Throughput\",\"%\",\"3\"\n"
+                        "\"2\",\"9\",\"g\",\"S\",\"Achieved Occupancy\",\"%\",\"50\"\n"
+                        "\"2\",\"9\"\n",
+                        &r);
+    assert_true(r.ran);
+    assert_int_equal(r.line_count, 2);
+    assert_string_equal(r.lines[0], "f(int, \"x\"): 2 launches, 12.0 us in all; the longest keeps arithmetic busy to 0 % and "
+                                    "memory to 72 %, occupancy 0 %, 0 registers a thread");
+    assert_non_null(strstr(r.lines[1], "g: 1 launches"));
+    r = (struct ae_checker_report){0};
+    ae_checker_read_ncu("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n\"ID\"\n\"", &r);
+    assert_false(r.ran);
+    assert_non_null(strstr(r.detail, "ERR_NVGPUCTRPERM"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -741,6 +795,8 @@ int main(void)
         cmocka_unit_test(ceilings_are_read),
         cmocka_unit_test(occupancy_is_known),
         cmocka_unit_test(exports_can_be_read_again),
+        cmocka_unit_test(sanitizers_are_read),
+        cmocka_unit_test(profilers_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
