@@ -226,7 +226,7 @@ static int spawn(struct ae_runner *runner, const int fds[5], struct ae_error *er
     ae_autoclose int program = -1;
     if (o->tool) {
         int args = 0;
-        while (o->tool[args] && args < TOOL_ARGS_MAX) {
+        while (args < TOOL_ARGS_MAX && o->tool[args]) {
             argv[args] = o->tool[args];
             args++;
         }
