@@ -8,7 +8,7 @@ all: build/build.ninja
 	cmake --build build -j $(JOBS)
 
 # A stamp, so that a second run asks nothing: it is as new as the list of packages.
-build/.setup: tools/setup tools/packages tools/npm/package-lock.json
+build/.setup: tools/setup tools/packages tools/npm/package-lock.json tools/grammar/package-lock.json
 	tools/setup
 	mkdir -p build && touch build/.setup
 

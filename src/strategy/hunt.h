@@ -1,0 +1,87 @@
+/* One search: the code, what the queries matched, and what the rules say. For src/strategy. */
+#ifndef AE_STRATEGY_HUNT_H
+#define AE_STRATEGY_HUNT_H
+
+#include "strategy/code.h"
+#include "strategy/strategy.h"
+
+/* --- queries --- */
+
+#define AE_CAPTURES 8
+
+/* What a match captured, as nodes of the code; -1: nothing. The first capture of a pattern is the place that is reported. */
+struct ae_match {
+    int pattern;
+    int at;             /* capture @at, else the first */
+    int what;           /* capture @what; -1 */
+    int a, b;           /* captures @a and @b; -1 */
+};
+
+struct ae_query; /* all of strategies/ as one */
+int ae_query_new(const struct ae_grammar *grammar, struct ae_query **ret, struct ae_error *err);
+void ae_query_free(struct ae_query *query);
+
+/* The value that a pattern sets (`#set! role copy`); NULL: it does not. */
+const char *ae_query_setting(const struct ae_query *query, int pattern, const char *key);
+
+/* The text of strategies/ID.scm, all of them, each after a line "; strategy ID". */
+const char *ae_query_text(size_t *ret_size);
+
+/* --- the search --- */
+
+struct ae_tally {
+    double confidence;
+    char sentence[256];
+    struct ae_lines lines[AE_FINDING_LINES];
+    int line_count;
+    char doubt[256]; /* why it is unknown; "" */
+    int doubt_line;
+};
+
+struct ae_hunt {
+    struct ae_program *code;
+    const struct ae_query *query;
+    const struct ae_strategy_input *input;
+    struct ae_match *matches; /* by strategy */
+    int match_count;
+    int first[AE_STRATEGY_COUNT], end[AE_STRATEGY_COUNT]; /* of each strategy's matches */
+    struct ae_tally tally[AE_STRATEGY_COUNT];
+};
+
+/* Fills matches; AE_E_NOMEM. */
+int ae_query_run(const struct ae_query *query, struct ae_hunt *hunt, struct ae_error *err);
+
+/* The strategy is here. The sentence of the surest place is kept, and the lines of all. */
+void ae_say(struct ae_hunt *hunt, enum ae_strategy_id id, int node, double confidence, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* It cannot be told. */
+void ae_doubt(struct ae_hunt *hunt, enum ae_strategy_id id, int node, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Has the match's pattern this role? */
+bool ae_role(const struct ae_hunt *hunt, const struct ae_match *match, const char *role);
+
+#define AE_EACH_MATCH(hunt, id, match)                                                                             \
+    for (const struct ae_match *match = (hunt)->matches + (hunt)->first[id],                                       \
+                               *match##_end = (hunt)->matches + (hunt)->end[id];                                   \
+         match < match##_end; match++)
+
+/* Rules, one function a strategy that queries alone cannot decide. */
+void ae_rules_memory(struct ae_hunt *hunt);
+void ae_rules_compute(struct ae_hunt *hunt);
+void ae_rules_parallel(struct ae_hunt *hunt);
+void ae_rules_host(struct ae_hunt *hunt);
+
+/* --- other evidence --- */
+
+struct ae_findings_list {
+    struct ae_finding *items;
+    size_t count;
+};
+int ae_findings_add(struct ae_findings_list *list, const struct ae_finding *finding, struct ae_error *err);
+
+/* What dumps of cuobjdump and a profile say. */
+int ae_binary_find(const char *sass, const char *resources, struct ae_findings_list *list, struct ae_error *err);
+int ae_run_find(const struct ae_facts *facts, struct ae_findings_list *list, struct ae_error *err);
+
+#endif

@@ -1,0 +1,6 @@
+#include "strategy/hunt.h"
+
+void ae_rules_memory(struct ae_hunt *hunt)
+{
+    (void)hunt;
+}
