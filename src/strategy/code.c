@@ -144,7 +144,7 @@ static int read_declarator(const struct ae_syntax *s, int declarator, struct ae_
 static int add_variable(struct ae_program *code, int declaration, int declarator, int function, struct ae_variable **ret)
 {
     struct ae_syntax *s = &code->syntax;
-    struct ae_variable v = {.function = function, .declaration = declaration, .initial = -1, .position = -1,
+    struct ae_variable v = {.function = function, .declaration = declaration, .initial = -1, .position = -1, .alias = -1,
                             .value = unknown, .type = ae_child(s, declaration, F_TYPE),
                             .loop = code->loop_of[declaration]};
     *ret = NULL;
@@ -862,7 +862,7 @@ static int read_declarations(struct ae_program *code)
             if (!e)
                 continue;
             *e = (struct ae_variable){.name = s->nodes[name].name, .function = -1, .node = name, .declaration = i, .type = -1,
-                                      .initial = n->kind == N_ENUMERATOR ? value : -1, .position = -1, .loop = -1,
+                                      .initial = n->kind == N_ENUMERATOR ? value : -1, .position = -1, .loop = -1, .alias = -1,
                                       .next_same_name = code->chain[s->nodes[name].name], .points_to_const = true,
                                       .value = {.set = true, .constness = CONST_UNKNOWN, .root = -1}};
             code->chain[e->name] = code->variable_count - 1;
@@ -1146,8 +1146,11 @@ static void flow(struct ae_program *code)
                 if (!p->parameter)
                     break;
                 struct ae_value value = ae_value_of(code, ae_argument(code, call, p->position));
-                if (p->pointer)
+                if (p->pointer) {
+                    if (p->alias < 0 && value.root >= 0 && value.root != v)
+                        p->alias = value.root;
                     value.root = v; /* named by the parameter from here on */
+                }
                 value.constness = value.constness == CONST_KNOWN ? CONST_UNKNOWN : value.constness;
                 if (!p->pointer)
                     value.constness = CONST_NO;

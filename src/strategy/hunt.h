@@ -66,6 +66,12 @@ bool ae_role(const struct ae_hunt *hunt, const struct ae_match *match, const cha
                                *match##_end = (hunt)->matches + (hunt)->end[id];                                   \
          match < match##_end; match++)
 
+/* The array that an access is to, pointers followed; -1. */
+int ae_array_of(const struct ae_program *code, const struct ae_access *access);
+
+/* The loop that a node is; -1. */
+int ae_loop_at(const struct ae_program *code, int node);
+
 /* Rules, one function a strategy that queries alone cannot decide. */
 void ae_rules_memory(struct ae_hunt *hunt);
 void ae_rules_compute(struct ae_hunt *hunt);

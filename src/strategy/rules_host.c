@@ -1,6 +1,318 @@
+/* Rules of class H: what the host does around its launches. */
 #include "strategy/hunt.h"
+
+#include <string.h>
+
+#define S (&hunt->code->syntax)
+
+static bool is_copy(const struct ae_program *code, const struct ae_call *call)
+{
+    return strncmp(ae_name(code, call->name), "cudaMemcpy", 10) == 0;
+}
+
+static bool to_device(const struct ae_program *code, const struct ae_call *call)
+{
+    return is_copy(code, call) && ae_text_has(&code->syntax, call->arguments, "HostToDevice");
+}
+
+static bool to_host(const struct ae_program *code, const struct ae_call *call)
+{
+    return is_copy(code, call) && ae_text_has(&code->syntax, call->arguments, "DeviceToHost");
+}
+
+static bool waits_for_device(const struct ae_program *code, const struct ae_call *call)
+{
+    static const char *const waits[] = {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize", "cudaMemcpy", "cudaMemcpy2D",
+                                        "cudaMemcpyFromSymbol", "cudaFree", NULL};
+    return ae_name_among(code, call->name, waits);
+}
+
+/* H01: the ring of pinned slots of tasks/common/transfer.cuh. */
+static void fast_transfers(struct ae_hunt *hunt)
+{
+    AE_EACH_MATCH(hunt, AE_STRATEGY_H01, match)
+        if (ae_role(hunt, match, "staged") && ae_text_has(S, match->what, "transfer::"))
+            ae_say(hunt, AE_STRATEGY_H01, match->at, 0.9, "host memory goes through pinned slots that several threads fill or empty");
+}
+
+/* H02 */
+static void overlapped(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    int streams = 0;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_H02, match) {
+        if (!ae_role(hunt, match, "stream"))
+            continue;
+        const int argument = ae_strip(s, ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 0));
+        streams += code->loop_of[match->at] >= 0 || ae_text_has(s, argument, "[") ? 2 : 1;
+    }
+    if (streams < 2)
+        return;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_H02, match) {
+        const int l = code->loop_of[match->at];
+        if (!ae_role(hunt, match, "copy") || l < 0)
+            continue;
+        const struct ae_call *copy = ae_call_at(code, match->at);
+        /* on a stream that changes from chunk to chunk, or while another stream computes */
+        const int stream = copy ? ae_argument(code, copy, 4) : -1;
+        if (stream < 0)
+            continue;
+        int outer = l;
+        while (outer >= 0 && !code->loops[outer].launch)
+            outer = code->loops[outer].parent;
+        bool waits = false;
+        for (int c = 0; c < code->call_count && outer >= 0; c++)
+            waits |= code->calls[c].function == copy->function && ae_loop_within(code, code->calls[c].loop, outer) && ae_named(code, code->calls[c].name, "cudaDeviceSynchronize");
+        if (outer >= 0 && !waits)
+            ae_say(hunt, AE_STRATEGY_H02, match->at, 0.9, "copies and kernels of different chunks are on different streams");
+    }
+}
+
+/* H03: several arrays packed on the host, and one copy. */
+static void packed(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    for (int f = 0; f < code->function_count; f++) {
+        if (!code->functions[f].host)
+            continue;
+        enum { MOST = 64 };
+        int targets[MOST], counts[MOST], places[MOST], count = 0;
+        for (int c = 0; c < code->call_count; c++) {
+            const struct ae_call *call = &code->calls[c];
+            const bool plain = ae_named(code, call->name, "memcpy"), std = ae_named(code, call->name, "copy") || ae_named(code, call->name, "copy_n");
+            if (call->function != f || !(plain || std))
+                continue;
+            const int to = ae_argument(code, call, plain ? 0 : 2);
+            const int v = ae_variable_at(code, to);
+            if (v < 0)
+                continue;
+            int k = 0;
+            while (k < count && targets[k] != v)
+                k++;
+            if (k == count && count < MOST) {
+                targets[count] = v;
+                counts[count] = 0;
+                places[count++] = call->node;
+            }
+            if (k < MOST)
+                counts[k] += call->loop >= 0 ? 2 : 1;
+        }
+        for (int k = 0; k < count; k++) {
+            if (counts[k] < 2)
+                continue;
+            for (int c = 0; c < code->call_count; c++)
+                if (code->calls[c].function == f && code->calls[c].node > places[k] && (to_device(code, &code->calls[c]) || strstr(ae_name(code, code->calls[c].name), "upload")) &&
+                    ae_mentions(s, code->calls[c].arguments, code->variables[targets[k]].name)) {
+                    ae_say(hunt, AE_STRATEGY_H03, places[k], 0.85, "inputs are packed into %s and go to the device in one copy", ae_name(code, code->variables[targets[k]].name));
+                    break;
+                }
+        }
+    }
+    /* parameters that travel with the launch, data made by a kernel that reads no array */
+    for (int f = 0; f < code->function_count; f++) {
+        static const char *const makes[] = {"init", "initialise", "initialize", "generate", "make", "build", "expand", "setup", NULL};
+        if (!code->functions[f].kernel || !ae_name_has_word(code, code->functions[f].name, makes))
+            continue;
+        bool reads = false, writes = false;
+        for (int i = 0; i < code->access_count; i++) {
+            const struct ae_access *a = &code->accesses[i];
+            if (a->function != f || a->space != SPACE_GLOBAL)
+                continue;
+            reads |= a->read && !a->write;
+            const int assignment = s->nodes[a->node].parent;
+            const int right = ae_kind(s, assignment) == N_ASSIGNMENT ? ae_strip(s, ae_child(s, assignment, F_RIGHT)) : -1;
+            writes |= a->write && !a->atomic && right >= 0 && ae_value_of(code, right).constness == CONST_NO;
+        }
+        if (writes && !reads)
+            ae_doubt(hunt, AE_STRATEGY_H03, code->functions[f].node, "%s makes data on the device; whether a copy is saved by that is for a reader to say",
+                     ae_name(code, code->functions[f].name));
+    }
+}
+
+/* H04: one allocation, several arrays in it. */
+static void arenas(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    int count = 0, node = -1, variable = -1;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_H04, match) {
+        if (!ae_role(hunt, match, "malloc"))
+            continue;
+        count += code->loop_of[match->at] >= 0 ? 2 : 1;
+        node = match->at;
+        variable = ae_variable_at(code, ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 0));
+    }
+    /* a helper that allocates is called as often as it is called */
+    for (int c = 0; c < code->call_count && count == 1; c++)
+        if (code->calls[c].target >= 0 && code->calls[c].target == code->function_of[node] && !code->functions[code->calls[c].target].entry)
+            count += code->calls[c].node != node && code->calls[c].loop >= 0;
+    int helper_calls = 0;
+    if (count == 1 && !code->functions[code->function_of[node] < 0 ? 0 : code->function_of[node]].entry)
+        for (int c = 0; c < code->call_count; c++)
+            helper_calls += code->calls[c].target >= 0 && code->calls[c].target == code->function_of[node];
+    if (helper_calls > 1)
+        count = helper_calls;
+    if (count != 1 || variable < 0)
+        return;
+    const int name = code->variables[variable].name;
+    int carved = 0, example = -1;
+    for (int a = 0; a < code->assign_count; a++) {
+        const struct ae_assign *x = &code->assigns[a];
+        if (x->right < 0 || x->node < node || !ae_mentions(s, x->right, name) || ae_on_device(code, x->function))
+            continue;
+        const int target = x->variable;
+        const bool field = target < 0 && ae_kind(s, x->target) == N_FIELD;
+        if ((target >= 0 && target != variable && code->variables[target].pointer) || field || ae_text_has(s, x->right, "_cast<")) {
+            carved++;
+            example = x->node;
+        } else if (target == variable && (x->kind == ASSIGN_ADD)) {
+            carved++;
+        }
+    }
+    /* or by a small function or lambda that gives out pieces, called with or capturing the block */
+    int given = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->nodes[i].kind == N_LAMBDA && ae_mentions(s, i, name)) {
+            const int init = ae_ancestor(s, i, N_INIT_DECLARATOR);
+            const int declarator = init < 0 ? -1 : ae_child(s, init, F_DECLARATOR);
+            for (int c = 0; declarator >= 0 && c < code->call_count; c++)
+                given += code->calls[c].name == s->nodes[declarator].name;
+        }
+    /* or handed to kernels and copies at offsets */
+    int offsets = 0;
+    for (int c = 0; c < code->call_count; c++)
+        for (int n = 0; n < 12 && !ae_on_device(code, code->calls[c].function); n++) {
+            const int argument = ae_strip(s, ae_argument(code, &code->calls[c], n));
+            if (argument < 0)
+                break;
+            offsets += ae_kind(s, argument) == N_BINARY && ae_text_is(s, ae_child(s, argument, F_OPERATOR), "+") && ae_mentions(s, argument, name) && code->calls[c].node > node;
+        }
+    if (carved + given >= 2 || offsets >= 2)
+        ae_say(hunt, AE_STRATEGY_H04, node, 0.9, "one allocation, %s, is carved up for several arrays", ae_name(code, name));
+    (void)example;
+}
+
+/* Does every round of the loop wait? A wait under a test of the round's number happens rarely. */
+static bool waits_each_round(const struct ae_program *code, int l, int *ret_rare)
+{
+    const struct ae_syntax *s = &code->syntax;
+    const struct ae_loop *loop = &code->loops[l];
+    bool waits = false;
+    for (int c = 0; c < code->call_count; c++) {
+        const struct ae_call *call = &code->calls[c];
+        bool wait = (waits_for_device(code, call) && !(is_copy(code, call) && ae_text_has(s, call->arguments, "DeviceToDevice"))) ||
+                    strstr(ae_name(code, call->name), "download");
+        int inside = ae_loop_within(code, call->loop, l);
+        if (!wait && call->target >= 0 && code->functions[call->target].host && inside) {
+            /* a function of the host that waits */
+            for (int d = 0; d < code->call_count; d++)
+                wait |= code->calls[d].function == call->target && waits_for_device(code, &code->calls[d]) && !ae_named(code, code->calls[d].name, "cudaFree");
+        }
+        if (!wait || !inside || call->function != loop->function)
+            continue;
+        /* thrust::reduce and the like return a value, and wait for it: not seen here */
+        bool rare = false;
+        for (int n = call->node; n >= 0 && n != loop->node; n = s->nodes[n].parent)
+            if (ae_kind(s, n) == N_IF) {
+                const int condition = ae_child(s, n, F_CONDITION);
+                if (ae_text_has(s, condition, "%") || ae_text_has(s, condition, "& "))
+                    rare = true;
+            }
+        if (rare)
+            *ret_rare = call->node;
+        else
+            waits = true;
+    }
+    return waits;
+}
+
+/* H05 */
+static void resident(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_H05, match) {
+        const int l = ae_loop_at(code, match->at);
+        if (l < 0 || !code->loops[l].launch || (code->loops[l].trips >= 0 && code->loops[l].trips <= 2))
+            continue;
+        /* the innermost loop that launches is the iteration */
+        int rare = -1;
+        if (waits_each_round(code, l, &rare))
+            continue;
+        bool chunks = false, allocates = false;
+        for (int c = 0; c < code->call_count; c++) {
+            const struct ae_call *call = &code->calls[c];
+            if (!ae_loop_within(code, call->loop, l) || call->function != code->loops[l].function)
+                continue;
+            chunks |= to_device(code, call) || (to_host(code, call) && rare < 0);
+            allocates |= strncmp(ae_name(code, call->name), "cudaMalloc", 10) == 0;
+        }
+        if (chunks || allocates)
+            continue;
+        if (rare >= 0)
+            ae_say(hunt, AE_STRATEGY_H05, match->at, 0.9, "the host asks for an answer in few of the rounds only");
+        else
+            ae_say(hunt, AE_STRATEGY_H05, match->at, 0.85, "rounds follow each other on the device without an answer to the host");
+    }
+    if (hunt->tally[AE_STRATEGY_P07].confidence >= 0.5)
+        ae_say(hunt, AE_STRATEGY_H05, -1, 0.85, "the loop over rounds is on the device");
+    (void)s;
+}
+
+/* H07 */
+static void split(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_H07, match) {
+        const int l = ae_kind(s, match->at) == N_OTHER ? -1 : ae_loop_at(code, match->at);
+        if (l < 0 || code->loops[l].device || code->loops[l].launch)
+            continue;
+        const struct ae_loop *loop = &code->loops[l];
+        /* the loop makes values of the host: it stores elements and asks nothing of the device */
+        int stores = 0;
+        bool asks = false;
+        for (int i = 0; i < code->access_count; i++)
+            stores += code->accesses[i].write && ae_is_below(s, code->accesses[i].node, loop->body);
+        for (int a = 0; a < code->assign_count; a++)
+            stores += code->assigns[a].variable >= 0 && code->assigns[a].kind == ASSIGN_ADD && ae_is_below(s, code->assigns[a].node, loop->body);
+        for (int c = 0; c < code->call_count; c++)
+            asks |= ae_is_below(s, code->calls[c].node, loop->node) && strncmp(ae_name(code, code->calls[c].name), "cuda", 4) == 0;
+        if (stores == 0 || asks)
+            continue;
+        /* between a launch and the wait for it, in the same list of statements */
+        int before = -1, after = -1;
+        for (int c = 0; c < code->call_count; c++) {
+            const struct ae_call *call = &code->calls[c];
+            if (call->function != loop->function)
+                continue;
+            const bool async = call->launches || strstr(ae_name(code, call->name), "Async");
+            if (call->node < loop->node && async)
+                before = call->node;
+            if (call->node < loop->node && waits_for_device(code, call))
+                before = -1;
+            if (call->node >= s->nodes[loop->node].after && waits_for_device(code, call) && !ae_named(code, call->name, "cudaFree") && after < 0)
+                after = call->node;
+        }
+        if (before >= 0 && after >= 0)
+            ae_say(hunt, AE_STRATEGY_H07, loop->node, 0.85, "the host computes here while the device is at work");
+    }
+    /* a thread of the host beside the launches */
+    for (int c = 0; c < code->call_count; c++) {
+        const struct ae_call *call = &code->calls[c];
+        if (ae_named(code, call->name, "async") && ae_text_has(s, call->callee, "std::"))
+            ae_say(hunt, AE_STRATEGY_H07, call->node, 0.7, "a thread of the host works beside the device");
+    }
+}
 
 void ae_rules_host(struct ae_hunt *hunt)
 {
-    (void)hunt;
+    fast_transfers(hunt);
+    overlapped(hunt);
+    packed(hunt);
+    arenas(hunt);
+    resident(hunt);
+    split(hunt);
 }

@@ -1,6 +1,871 @@
+/* Rules of class M: what queries cannot say about memory. */
 #include "strategy/hunt.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define S (&hunt->code->syntax)
+
+static const char *variable_name(const struct ae_program *code, int variable)
+{
+    return variable < 0 ? "an array" : ae_name(code, code->variables[variable].name);
+}
+
+/* The array that an access is to, by the name that tells it from others: pointers are followed to what they were made
+ * from, but for those carved from one block of dynamic shared memory, which are arrays of their own. */
+int ae_array_of(const struct ae_program *code, const struct ae_access *access)
+{
+    int root = access->root, variable = access->variable;
+    for (int guard = 0; guard < 8 && root >= 0; guard++) {
+        const struct ae_variable *v = &code->variables[root];
+        if (v->shared && v->external && variable >= 0 && variable != root)
+            return variable;
+        if (v->alias < 0 || v->alias == root)
+            return root;
+        root = v->alias;
+    }
+    return root >= 0 ? root : variable;
+}
+
+/* Strides by the whole grid: the work of one loop round is another item. */
+static bool grid_stride(struct ae_program *code, int loop)
+{
+    return code->loops[loop].step >= 0 && (ae_value_of(code, code->loops[loop].step).deps & D_GDIM) &&
+           !code->loops[loop].geometric;
+}
+
+/* Loops around an access that repeat work on an item. */
+static int repeats(struct ae_program *code, int loop)
+{
+    int depth = 0;
+    for (; loop >= 0; loop = code->loops[loop].parent)
+        if (!grid_stride(code, loop) && !(code->loops[loop].trips >= 0 && code->loops[loop].trips <= 8))
+            depth++;
+    return depth > 4 ? 4 : depth;
+}
+
+/* M01: accesses weigh eight times as much in each loop that repeats them. */
+static void coalesced(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    double good = 0, bad = 0;
+    int example = -1;
+    double most = 0;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_M01, match) {
+        const struct ae_access *a = ae_access_at(code, match->at);
+        if (!a || a->space != SPACE_GLOBAL || a->address.coef == COEF_NONE)
+            continue;
+        double weight = 1;
+        for (int depth = repeats(code, a->loop); depth > 0; depth--)
+            weight *= 8;
+        if (!(a->address.deps & (D_TX | D_LANE)) && a->address.coef != COEF_GATHER)
+            continue;
+        if (a->address.coef == COEF_ONE) {
+            good += weight;
+            if (weight > most) {
+                most = weight;
+                example = a->node;
+            }
+        } else {
+            bad += weight;
+        }
+    }
+    if (good == 0)
+        return;
+    const double share = good / (good + bad);
+    if (share < 0.5)
+        return;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_M01, match) {
+        const struct ae_access *a = ae_access_at(code, match->at);
+        if (a && a->space == SPACE_GLOBAL && a->address.coef == COEF_ONE)
+            ae_say(hunt, AE_STRATEGY_M01, a->node, 0.55 + 0.4 * share, "neighbouring threads access neighbouring elements of %s",
+                   variable_name(code, example >= 0 ? ae_access_at(code, example)->variable : -1));
+    }
+}
+
+/* --- copies that change the layout --- */
+
+/* The element that an expression reads, if it is nothing but an element: through casts and loads by name. */
+static int element_read(const struct ae_program *code, int node)
+{
+    const struct ae_syntax *s = &code->syntax;
+    node = ae_strip(s, node);
+    if (ae_kind(s, node) == N_CALL) {
+        const int name = ae_last_name(s, ae_child(s, node, F_FUNCTION));
+        if (strncmp(ae_name(code, name), "__ld", 4) == 0)
+            node = ae_strip(s, ae_nth(s, ae_child(s, node, F_ARGUMENTS), 0));
+        if (ae_kind(s, node) == N_POINTER)
+            node = ae_strip(s, ae_child(s, node, F_ARGUMENT));
+    }
+    if (ae_kind(s, node) == N_FIELD && ae_kind(s, ae_strip(s, ae_child(s, node, F_ARGUMENT))) == N_SUBSCRIPT)
+        node = ae_strip(s, ae_child(s, node, F_ARGUMENT));
+    return ae_kind(s, node) == N_SUBSCRIPT ? node : -1;
+}
+
+static bool same_place(const struct ae_syntax *s, int a, int b)
+{
+    return ae_same_text(s, ae_child(s, a, F_INDICES), ae_child(s, b, F_INDICES)) &&
+           ae_kind(s, ae_child(s, a, F_ARGUMENT)) == ae_kind(s, ae_child(s, b, F_ARGUMENT));
+}
+
+static int launches(const struct ae_program *code, int function)
+{
+    int count = 0;
+    for (int c = 0; c < code->call_count; c++)
+        count += code->calls[c].launches && code->calls[c].target == function;
+    return count;
+}
+
+static int kernel_count(const struct ae_program *code)
+{
+    int count = 0;
+    for (int f = 0; f < code->function_count; f++)
+        count += code->functions[f].kernel;
+    return count;
+}
+
+/* Is every store of the kernel to global memory a copy of an element? */
+static bool only_copies(const struct ae_program *code, int function, bool *ret_through_shared)
+{
+    const struct ae_syntax *s = &code->syntax;
+    bool any = false;
+    *ret_through_shared = false;
+    for (int i = 0; i < code->access_count; i++) {
+        const struct ae_access *a = &code->accesses[i];
+        if (a->function != function || !a->write)
+            continue;
+        if (a->space == SPACE_LOCAL)
+            continue;
+        const int assignment = s->nodes[a->node].parent;
+        if (a->atomic || ae_kind(s, assignment) != N_ASSIGNMENT)
+            return false;
+        const int from = element_read(code, ae_child(s, assignment, F_RIGHT));
+        const struct ae_access *read = from < 0 ? NULL : ae_access_at(code, from);
+        if (!read)
+            return false;
+        if (a->space == SPACE_GLOBAL) {
+            any = true;
+            *ret_through_shared |= read->space == SPACE_SHARED;
+        }
+    }
+    return any;
+}
+
+/* M02 */
+static void layout(struct ae_hunt *hunt)
+{
+    static const char *const packs[] = {"make_float4", "make_float2", "make_double2", "make_int2", "make_int4", "make_uint2",
+                                        "make_uint4", "make_float3", NULL};
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_M02, match) {
+        const int function = code->function_of[match->at];
+        if (function < 0 || !ae_text_is(s, ae_child(s, match->at, F_OPERATOR), "="))
+            continue;
+        const int to = ae_kind(s, match->a) == N_FIELD ? ae_strip(s, ae_child(s, match->a, F_ARGUMENT)) : match->a;
+        const bool field = ae_kind(s, match->a) == N_FIELD;
+        const struct ae_access *write = ae_access_at(code, to);
+        if (!write)
+            continue;
+        int from = element_read(code, match->b);
+        bool pack = field;
+        const int right = ae_strip(s, match->b);
+        if (from < 0 && (ae_kind(s, right) == N_CALL && ae_name_among(code, ae_last_name(s, ae_child(s, right, F_FUNCTION)), packs))) {
+            const int arguments = ae_child(s, right, F_ARGUMENTS);
+            int n = 0, elements = 0;
+            for (; ae_nth(s, arguments, n) >= 0; n++)
+                elements += element_read(code, ae_nth(s, arguments, n)) >= 0;
+            if (elements < 2 || elements + 1 < n)
+                continue;
+            from = element_read(code, ae_nth(s, arguments, 0));
+            pack = true;
+        }
+        const struct ae_access *read = from < 0 ? NULL : ae_access_at(code, from);
+        if (!read)
+            continue;
+        if (ae_on_device(code, function)) {
+            bool through_shared;
+            if (write->space != SPACE_GLOBAL || !code->functions[function].kernel || kernel_count(code) < 2 ||
+                !only_copies(code, function, &through_shared)) {
+                if (!(pack && write->space == SPACE_GLOBAL && read->space == SPACE_GLOBAL && kernel_count(code) >= 2))
+                    continue;
+                through_shared = false;
+            }
+            if (ae_array_of(code, write) == ae_array_of(code, read))
+                continue;
+            if (read->space == SPACE_SHARED ? !through_shared : !pack && same_place(s, to, from))
+                continue;
+            if (launches(code, function) == 0 && !pack)
+                continue;
+            ae_say(hunt, AE_STRATEGY_M02, match->at, 0.8, "kernel %s lays %s out anew as %s", ae_name(code, code->functions[function].name),
+                   variable_name(code, read->variable), variable_name(code, write->variable));
+        } else {
+            const int target = write->variable;
+            if (target < 0 || write->loop < 0 || (!pack && same_place(s, to, from)) || write->variable == read->variable)
+                continue;
+            const struct ae_variable *v = &code->variables[target];
+            if (v->parameter && code->functions[function].entry)
+                continue; /* an output is put into the order that the interface wants */
+            if (v->function == -2)
+                continue;
+            /* consumed later: handed to a copy to the device or another call */
+            bool handed = v->parameter;
+            for (int c = 0; c < code->call_count && !handed; c++)
+                handed = code->calls[c].node > match->at && code->calls[c].function == function &&
+                         ae_mentions(s, code->calls[c].arguments, v->name);
+            if (handed)
+                ae_say(hunt, AE_STRATEGY_M02, match->at, 0.75, "the host lays %s out anew as %s before the kernels read it",
+                       variable_name(code, read->variable), variable_name(code, target));
+        }
+    }
+}
+
+/* --- shared arrays --- */
+
+struct shared_use {
+    bool filled, filled_in_loop, combined, atomic, written, read;
+    bool read_in_loop;
+    int fill, fill_index, read_places, write_places;
+    int reader;
+};
+
+/* Does the expression read global memory, itself or by way of a local variable that was loaded? */
+static bool reads_global(const struct ae_program *code, int node)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int i = node; node >= 0 && i < s->nodes[node].after; i++) {
+        if (s->nodes[i].kind == N_SUBSCRIPT || s->nodes[i].kind == N_POINTER || s->nodes[i].kind == N_CALL) {
+            const struct ae_access *a = ae_access_at(code, i);
+            if (a && a->space == SPACE_GLOBAL)
+                return true;
+        }
+        if (s->nodes[i].kind == N_IDENTIFIER) {
+            const int v = ae_variable_at(code, i);
+            if (v < 0 || code->variables[v].function < 0 || code->variables[v].parameter || code->variables[v].shared)
+                continue;
+            for (int a = code->functions[code->variables[v].function].first_assign;
+                 a < code->functions[code->variables[v].function].last_assign; a++) {
+                const struct ae_assign *assign = &code->assigns[a];
+                const bool element = assign->variable < 0 && ae_kind(s, assign->target) == N_SUBSCRIPT &&
+                                     ae_variable_at(code, assign->target) == v;
+                if ((assign->variable != v && !element) || assign->right < 0 || ae_is_below(s, i, assign->right))
+                    continue;
+                for (int k = assign->right; k < s->nodes[assign->right].after; k++) {
+                    const struct ae_access *access =
+                        s->nodes[k].kind == N_SUBSCRIPT || s->nodes[k].kind == N_POINTER || s->nodes[k].kind == N_CALL ? ae_access_at(code, k) : NULL;
+                    if (access && access->space == SPACE_GLOBAL)
+                        return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+/* Is the assignment `element = combination of the same array`? */
+static bool combines(const struct ae_program *code, int assignment, int array)
+{
+    const struct ae_syntax *s = &code->syntax;
+    if (ae_kind(s, assignment) != N_ASSIGNMENT)
+        return false;
+    const int right = ae_child(s, assignment, F_RIGHT);
+    for (int i = right; right >= 0 && i < s->nodes[right].after; i++) {
+        const struct ae_access *a = s->nodes[i].kind == N_SUBSCRIPT ? ae_access_at(code, i) : NULL;
+        if (a && ae_array_of(code, a) == array)
+            return true;
+    }
+    return false;
+}
+
+static void study(const struct ae_program *code, int array, struct shared_use *u)
+{
+    const struct ae_syntax *s = &code->syntax;
+    *u = (struct shared_use){.fill = -1, .fill_index = -1, .reader = -1};
+    int first_read = -1;
+    for (int i = 0; i < code->access_count; i++) {
+        const struct ae_access *a = &code->accesses[i];
+        if (a->space != SPACE_SHARED || ae_array_of(code, a) != array)
+            continue;
+        u->atomic |= a->atomic;
+        if (a->write) {
+            const int assignment = s->nodes[a->node].parent;
+            u->written = true;
+            u->write_places++;
+            if (a->read || combines(code, assignment, array)) {
+                u->combined |= true;
+            } else if (ae_kind(s, assignment) == N_ASSIGNMENT && reads_global(code, ae_child(s, assignment, F_RIGHT))) {
+                u->filled = true;
+                u->filled_in_loop |= a->loop >= 0;
+                u->fill = a->node;
+                u->fill_index = ae_child(s, a->node, F_INDICES);
+            }
+        }
+    }
+    /* memcpy_async(tile + i, global + j, ...), cp.async by address */
+    for (int c = 0; c < code->call_count; c++) {
+        const struct ae_call *call = &code->calls[c];
+        const char *name = ae_name(code, call->name);
+        if (ae_on_device(code, call->function) && (strstr(name, "memcpy_async") || strstr(name, "cp_async") || strstr(name, "__cvta_generic_to_shared")) &&
+            array >= 0 && ae_mentions(s, call->arguments, code->variables[array].name)) {
+            u->filled = u->written = true;
+            u->filled_in_loop |= call->loop >= 0;
+            u->fill = call->node;
+        }
+    }
+    for (int i = 0; i < code->access_count; i++) {
+        const struct ae_access *a = &code->accesses[i];
+        if (a->space != SPACE_SHARED || ae_array_of(code, a) != array || !a->read || a->atomic)
+            continue;
+        if (a->write || combines(code, s->nodes[a->node].parent, array))
+            continue;
+        const int indices = ae_child(s, a->node, F_INDICES);
+        const bool own = u->fill_index >= 0 && ae_same_text(s, indices, u->fill_index);
+        const bool number = ae_kind(s, ae_strip(s, a->last_index)) == N_NUMBER && a->indices == 1;
+        u->read = true;
+        if (number || own)
+            continue;
+        if (first_read < 0 || !ae_same_text(s, indices, first_read))
+            u->read_places++;
+        first_read = indices;
+        u->reader = a->node;
+        if (a->loop >= 0 && !(u->fill >= 0 && code->loop_of[u->fill] == a->loop && code->loops[a->loop].parent < 0 &&
+                              a->address.coef == COEF_NONE && false))
+            u->read_in_loop = true;
+    }
+}
+
+/* Shared arrays, and pointers carved from dynamic shared memory. */
+static bool is_shared_array(const struct ae_program *code, int v)
+{
+    const struct ae_variable *x = &code->variables[v];
+    if (x->shared)
+        return x->array || x->pointer;
+    return x->pointer && !x->parameter && x->function >= 0 && x->value.space == SPACE_SHARED && x->value.root >= 0 &&
+           code->variables[x->value.root].external;
+}
+
+static bool has_barrier(const struct ae_program *code, int function)
+{
+    static const char *const barriers[] = {"__syncthreads", "sync", "__syncwarp", "__syncthreads_or", "__syncthreads_and",
+                                           "__syncthreads_count", "wait", "consumer_wait", "arrive_and_wait", "__pipeline_wait_prior", NULL};
+    for (int c = 0; c < code->call_count; c++)
+        if (code->calls[c].function == function && ae_name_among(code, code->calls[c].name, barriers))
+            return true;
+    return false;
+}
+
+/* M03, M08, M09: what shared arrays are for. */
+static void shared_arrays(struct ae_hunt *hunt)
+{
+    static const char *const pads[] = {"pad", "padding", "padded", "skew", "pitch", NULL};
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    for (int v = 0; v < code->variable_count; v++) {
+        const struct ae_variable *x = &code->variables[v];
+        if (!is_shared_array(code, v) || x->function < 0)
+            continue;
+        struct shared_use use;
+        study(code, v, &use);
+        if (use.filled && !use.combined && !use.atomic && has_barrier(code, x->function) && (use.read_in_loop || use.read_places >= 2))
+            ae_say(hunt, AE_STRATEGY_M03, use.fill, 0.9, "a tile of global data is staged in %s and read again by the block", ae_name(code, x->name));
+        else if (use.filled && !use.combined && !use.atomic && !use.read && x->reference == false)
+            ae_doubt(hunt, AE_STRATEGY_M03, use.fill, "%s is filled from global memory; how it is read cannot be followed", ae_name(code, x->name));
+        /* M08: one more than a row needs, and only there */
+        if (x->shared && x->dim_count >= 2) {
+            const int inner = ae_strip(s, x->dims[x->dim_count - 1]), outer = ae_strip(s, x->dims[x->dim_count - 2]);
+            const struct ae_value width = ae_value_of(code, inner);
+            bool padded = false;
+            if (ae_kind(s, inner) == N_BINARY && ae_text_is(s, ae_child(s, inner, F_OPERATOR), "+")) {
+                const int right = ae_strip(s, ae_child(s, inner, F_RIGHT));
+                padded = ae_text_is(s, right, "1") || (ae_kind(s, right) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[right].name, pads));
+                if (ae_kind(s, outer) == N_BINARY && ae_text_is(s, ae_child(s, outer, F_OPERATOR), "+") &&
+                    ae_same_text(s, ae_child(s, outer, F_RIGHT), right))
+                    padded = false; /* room for a halo on both sides */
+            } else if (width.constness == CONST_KNOWN) {
+                const int64_t w = width.number;
+                const struct ae_value height = ae_value_of(code, outer);
+                padded = (w == 17 || w == 33 || w == 65 || w == 129) && !(height.constness == CONST_KNOWN && height.number == w);
+            } else if (ae_kind(s, inner) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[inner].name, pads)) {
+                padded = true;
+            }
+            if (padded)
+                ae_say(hunt, AE_STRATEGY_M08, x->declaration, 0.92, "the rows of %s are padded", ae_name(code, x->name));
+        }
+        /* M09: buffers in turn, filled from global memory in a loop */
+        if (x->shared && x->dim_count >= 2 && use.filled && use.filled_in_loop) {
+            const struct ae_value buffers = ae_value_of(code, x->dims[0]);
+            if (buffers.constness != CONST_NO && (buffers.constness == CONST_UNKNOWN || (buffers.number >= 2 && buffers.number <= 4))) {
+                for (int i = 0; i < code->access_count; i++) {
+                    const struct ae_access *a = &code->accesses[i];
+                    if (a->space != SPACE_SHARED || ae_array_of(code, a) != v || a->indices < x->dim_count)
+                        continue;
+                    int first = a->node;
+                    while (ae_kind(s, ae_child(s, first, F_ARGUMENT)) == N_SUBSCRIPT)
+                        first = ae_child(s, first, F_ARGUMENT);
+                    const int index = ae_strip(s, ae_nth(s, ae_child(s, first, F_INDICES), 0));
+                    int expression = index;
+                    if (ae_kind(s, index) == N_IDENTIFIER) { /* int next = 1 - now; */
+                        for (int k = 0; k < code->assign_count; k++)
+                            if (code->assigns[k].variable >= 0 && code->assigns[k].variable == ae_variable_at(code, index) && code->assigns[k].right >= 0 &&
+                                (ae_kind(s, ae_strip(s, code->assigns[k].right)) == N_BINARY || code->assigns[k].kind == ASSIGN_XOR))
+                                expression = ae_strip(s, code->assigns[k].node);
+                    }
+                    if (ae_text_has(s, expression, "^") || ae_text_has(s, expression, "% 2") || ae_text_has(s, expression, "%2") ||
+                        ae_text_has(s, expression, "& 1") || ae_text_has(s, expression, "&1") || ae_text_has(s, expression, "1 - ") ||
+                        ae_text_has(s, expression, "%")) {
+                        ae_say(hunt, AE_STRATEGY_M09, x->declaration, 0.8, "%s has buffers that are filled and read in turn", ae_name(code, x->name));
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    /* padding of a row in an array of one dimension: tile[y * (N + 1) + x] */
+    for (int i = 0; i < code->access_count; i++) {
+        const struct ae_access *a = &code->accesses[i];
+        if (a->space != SPACE_SHARED || a->last_index < 0)
+            continue;
+        for (int n = a->last_index; n < s->nodes[a->last_index].after; n++) {
+            if (s->nodes[n].kind == N_BINARY && ae_text_is(s, ae_child(s, n, F_OPERATOR), "*")) {
+                const int factors[] = {ae_strip(s, ae_child(s, n, F_RIGHT)), ae_strip(s, ae_child(s, n, F_LEFT))};
+                for (int f = 0; f < 2; f++) {
+                    const int factor = factors[f];
+                    const bool plus_one = ae_kind(s, factor) == N_BINARY && ae_text_is(s, ae_child(s, factor, F_OPERATOR), "+") &&
+                                          ae_text_is(s, ae_child(s, factor, F_RIGHT), "1") &&
+                                          ae_value_of(code, ae_child(s, factor, F_LEFT)).constness != CONST_NO;
+                    const bool named = ae_kind(s, factor) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[factor].name, pads);
+                    if (plus_one || named)
+                        ae_say(hunt, AE_STRATEGY_M08, a->node, 0.82, "the rows of %s are padded", variable_name(code, a->variable));
+                }
+            } else if (s->nodes[n].kind == N_CALL || s->nodes[n].kind == N_IDENTIFIER) {
+                static const char *const swizzles[] = {"swizzle", "swizzled", "swz", NULL};
+                const int name = s->nodes[n].kind == N_CALL ? ae_last_name(s, ae_child(s, n, F_FUNCTION)) : s->nodes[n].name;
+                if (ae_name_has_word(code, name, swizzles))
+                    ae_say(hunt, AE_STRATEGY_M08, a->node, 0.88, "indices of %s are swizzled", variable_name(code, a->variable));
+            }
+        }
+    }
+    AE_EACH_MATCH(hunt, AE_STRATEGY_M08, match) {
+        if (!ae_role(hunt, match, "xor"))
+            continue;
+        int subscript = ae_ancestor(s, match->at, N_SUBSCRIPT);
+        while (subscript >= 0 && ae_kind(s, s->nodes[subscript].parent) == N_SUBSCRIPT && s->nodes[subscript].field == F_ARGUMENT)
+            subscript = s->nodes[subscript].parent;
+        const struct ae_access *a = ae_access_at(code, subscript);
+        const struct ae_value right = ae_value_of(code, ae_child(s, match->a, F_RIGHT)), left = ae_value_of(code, ae_child(s, match->a, F_LEFT));
+        if (a && a->space == SPACE_SHARED && right.constness == CONST_NO && left.constness == CONST_NO && ((left.deps | right.deps) & (D_TX | D_TYZ | D_LANE | D_WARP)))
+            ae_say(hunt, AE_STRATEGY_M08, match->at, 0.9, "indices of %s are swizzled by XOR", variable_name(code, a->variable));
+    }
+}
+
+/* --- registers --- */
+
+static bool local_array(const struct ae_program *code, int v)
+{
+    const struct ae_variable *x = &code->variables[v];
+    if (!x->array || x->parameter || x->shared || x->constant || x->function < 0 || !ae_on_device(code, x->function) || x->dim_count == 0)
+        return false;
+    return x->element != E_BOOL;
+}
+
+/* Does the index depend on nothing but loops of constant length and constants? */
+static bool constant_index(struct ae_program *code, int node)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int i = node; node >= 0 && i < s->nodes[node].after; i++) {
+        if (s->nodes[i].kind != N_IDENTIFIER)
+            continue;
+        const int v = ae_variable_at(code, i);
+        if (v < 0)
+            continue;
+        if (code->variables[v].template_parameter || code->variables[v].value.constness != CONST_NO)
+            continue;
+        bool counted = false;
+        for (int l = code->loop_of[i]; l >= 0; l = code->loops[l].parent)
+            counted |= code->loops[l].variable == v && code->loops[l].constant;
+        if (!counted)
+            return false;
+    }
+    return true;
+}
+
+static bool inside_constant_loop(const struct ae_program *code, int loop, int *ret_outer)
+{
+    bool found = false;
+    while (loop >= 0 && code->loops[loop].constant && code->loops[loop].trips <= 64) {
+        found = true;
+        loop = code->loops[loop].parent;
+    }
+    *ret_outer = loop;
+    return found;
+}
+
+/* Stem of names such as acc0, sum_12: length before the digits; 0 where none end it. */
+static size_t stem(const char *name)
+{
+    size_t n = strlen(name), end = n;
+    while (end > 0 && isdigit((unsigned char)name[end - 1]))
+        end--;
+    return end < n ? end : 0;
+}
+
+/* M04 */
+static void register_tiles(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_M04, match) {
+        if (!ae_role(hunt, match, "update"))
+            continue;
+        const struct ae_access *a = ae_access_at(code, match->a);
+        int outer;
+        if (!a || a->space != SPACE_LOCAL || a->variable < 0 || !local_array(code, a->variable) || !inside_constant_loop(code, a->loop, &outer) || outer < 0)
+            continue;
+        const struct ae_variable *v = &code->variables[a->variable];
+        /* the tile outlives the rounds of the outer loop */
+        if (ae_loop_within(code, v->loop, outer) || !constant_index(code, a->last_index))
+            continue;
+        const bool sums = !ae_text_is(s, ae_child(s, match->at, F_OPERATOR), "=") || ae_mentions(s, match->b, v->name);
+        if (!sums)
+            continue;
+        /* neighbours of the same array make a recurrence, not a tile */
+        bool others = false;
+        for (int i = match->b; i < s->nodes[match->b].after; i++) {
+            const struct ae_access *r = s->nodes[i].kind == N_SUBSCRIPT ? ae_access_at(code, i) : NULL;
+            others |= r && r->variable == a->variable && !ae_same_text(s, ae_child(s, i, F_INDICES), ae_child(s, match->a, F_INDICES));
+        }
+        if (!others)
+            ae_say(hunt, AE_STRATEGY_M04, match->at, 0.88, "each thread keeps %s in registers and updates all of it with each operand", ae_name(code, v->name));
+    }
+    /* sum0 += ..; sum1 += ..; sum2 += ..: three in one loop that share an operand */
+    for (int l = 0; l < code->loop_count; l++) {
+        if (!code->loops[l].device)
+            continue;
+        int count = 0, example = -1, previous = -1;
+        for (int k = 0; k < hunt->end[AE_STRATEGY_M04] - hunt->first[AE_STRATEGY_M04]; k++) {
+            const struct ae_match *match = &hunt->matches[hunt->first[AE_STRATEGY_M04] + k];
+            if (!ae_role(hunt, match, "scalar") || code->loop_of[match->at] != l)
+                continue;
+            const char *name = ae_name(code, s->nodes[match->a].name);
+            const bool sums = ae_text_is(s, ae_child(s, match->at, F_OPERATOR), "+=") || ae_mentions(s, match->b, s->nodes[match->a].name);
+            if (!sums || stem(name) == 0 || !(ae_value_of(code, match->a).deps & D_FLOAT))
+                continue;
+            if (previous >= 0 && (stem(ae_name(code, previous)) != stem(name) || strncmp(ae_name(code, previous), name, stem(name)) != 0))
+                count = 0;
+            if (previous != s->nodes[match->a].name)
+                count++;
+            previous = s->nodes[match->a].name;
+            example = match->at;
+        }
+        if (count >= 4)
+            ae_say(hunt, AE_STRATEGY_M04, example, 0.7, "each thread keeps %d results such as %s in registers and updates all in each round", count, ae_name(code, previous));
+    }
+}
+
+/* M05 */
+static void vectors(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_M05, match) {
+        const char *type = ae_name(code, s->nodes[match->what].name);
+        if (ae_role(hunt, match, "cast")) {
+            int cast = match->at;
+            if (ae_kind(s, cast) != N_CAST) {
+                cast = ae_ancestor(s, match->at, N_CALL);
+                if (cast < 0 || !ae_text_has(s, ae_child(s, cast, F_FUNCTION), "_cast"))
+                    continue;
+            }
+            const int inner = ae_kind(s, cast) == N_CAST ? ae_child(s, cast, F_VALUE) : ae_nth(s, ae_child(s, cast, F_ARGUMENTS), 0);
+            const struct ae_value v = ae_value_of(code, inner);
+            const bool device = ae_on_device(code, code->function_of[cast]);
+            if (v.space == SPACE_SHARED || v.space == SPACE_LOCAL || v.space == SPACE_CONSTANT)
+                continue;
+            if (device && v.space == SPACE_GLOBAL)
+                ae_say(hunt, AE_STRATEGY_M05, cast, 0.94, "global memory is accessed as %s", type);
+            else if (device)
+                ae_doubt(hunt, AE_STRATEGY_M05, cast, "a pointer is cast to %s; where it points to cannot be followed", type);
+            else if (ae_kind(s, s->nodes[s->nodes[cast].parent].parent) == N_CALL && ae_first_of(s, s->nodes[s->nodes[cast].parent].parent, N_LAUNCH) >= 0)
+                ae_say(hunt, AE_STRATEGY_M05, cast, 0.9, "a kernel is handed global memory as %s", type);
+        } else {
+            /* a pointer to vectors that device code goes through */
+            for (int i = 0; i < code->access_count; i++) {
+                const struct ae_access *a = &code->accesses[i];
+                if (a->variable >= 0 && code->variables[a->variable].declaration == match->at && a->space == SPACE_GLOBAL && ae_on_device(code, a->function))
+                    ae_say(hunt, AE_STRATEGY_M05, a->node, 0.93, "%s is accessed as %s", ae_name(code, a->name), type);
+            }
+        }
+    }
+    /* const float4 *v = ...: a local pointer */
+    for (int i = 0; i < code->access_count; i++) {
+        const struct ae_access *a = &code->accesses[i];
+        if (a->variable >= 0 && a->space == SPACE_GLOBAL && ae_on_device(code, a->function) && code->variables[a->variable].element == E_VECTOR &&
+            code->variables[a->variable].pointer)
+            ae_say(hunt, AE_STRATEGY_M05, a->node, 0.93, "%s is accessed as vectors", ae_name(code, a->name));
+    }
+}
+
+/* M06 */
+static void read_only(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_M06, match) {
+        if (!ae_role(hunt, match, "pointer"))
+            continue;
+        for (int v = 0; v < code->variable_count; v++) {
+            const struct ae_variable *x = &code->variables[v];
+            if (x->declaration == match->at && x->parameter && x->restricted && x->points_to_const && ae_on_device(code, x->function))
+                ae_say(hunt, AE_STRATEGY_M06, match->at, 0.95, "%s is const __restrict__", ae_name(code, x->name));
+        }
+    }
+}
+
+/* M07 */
+static void constant_tables(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_M07, match)
+        for (int v = 0; v < code->variable_count; v++) {
+            const struct ae_variable *x = &code->variables[v];
+            if (x->declaration != match->at)
+                continue;
+            bool filled = x->initial >= 0;
+            for (int c = 0; c < code->call_count && !filled; c++) {
+                const char *name = ae_name(code, code->calls[c].name);
+                filled = (strstr(name, "ToSymbol") || strstr(name, "GetSymbolAddress")) && ae_mentions(s, code->calls[c].arguments, x->name);
+            }
+            bool used = false;
+            for (int i = 0; i < s->count && !used; i++)
+                used = s->nodes[i].name == x->name && i != x->node && ae_on_device(code, code->function_of[i]);
+            if (filled && used)
+                ae_say(hunt, AE_STRATEGY_M07, match->at, 0.95, "%s lies in constant memory", ae_name(code, x->name));
+            else if (used)
+                ae_doubt(hunt, AE_STRATEGY_M07, match->at, "%s lies in constant memory; what fills it is not seen", ae_name(code, x->name));
+        }
+}
+
+/* M10 */
+static void residency(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_M10, match) {
+        int l = 0;
+        while (l < code->loop_count && code->loops[l].node != match->at)
+            l++;
+        if (l == code->loop_count)
+            continue;
+        const struct ae_loop *loop = &code->loops[l];
+        if (loop->geometric || grid_stride(code, l) || (loop->constant && loop->trips >= 0 && loop->trips <= 8))
+            continue;
+        /* a loop over items of the block's share repeats nothing */
+        if (loop->initial >= 0 && (ae_value_of(code, loop->initial).deps & (D_TX | D_LANE | D_BLOCK)))
+            continue;
+        int stores = 0, after = 0, state = -1, filled = 0;
+        for (int i = 0; i < code->access_count; i++) {
+            const struct ae_access *a = &code->accesses[i];
+            if (a->function != loop->function)
+                continue;
+            const bool inside = ae_loop_within(code, a->loop, l);
+            if (a->space == SPACE_GLOBAL && a->write) {
+                stores += inside;
+                after += !inside && a->node > loop->node;
+            }
+        }
+        if (stores > 0)
+            continue;
+        for (int i = 0; i < code->access_count; i++) {
+            const struct ae_access *a = &code->accesses[i];
+            if (a->function != loop->function || !a->write || a->atomic || !ae_loop_within(code, a->loop, l))
+                continue;
+            const int assignment = s->nodes[a->node].parent;
+            if (a->space == SPACE_SHARED && loop->barrier) {
+                /* not a tree of a reduction: its own loop halves or doubles */
+                bool tree = false;
+                for (int k = a->loop; k >= 0 && k != l; k = code->loops[k].parent)
+                    tree |= code->loops[k].geometric;
+                if (tree || ae_kind(s, assignment) != N_ASSIGNMENT || ae_array_of(code, a) < 0)
+                    continue;
+                const int array = ae_array_of(code, a), right = ae_child(s, assignment, F_RIGHT);
+                if (reads_global(code, right) && !combines(code, assignment, array)) {
+                    filled++;
+                    continue;
+                }
+                /* carried: read in the loop as well, from another round's state */
+                bool read = false;
+                for (int k = 0; k < code->access_count && !read; k++) {
+                    const struct ae_access *r = &code->accesses[k];
+                    read = r->space == SPACE_SHARED && r->read && !r->write && ae_array_of(code, r) == array && ae_loop_within(code, r->loop, l) &&
+                           !(ae_kind(s, ae_strip(s, r->last_index)) == N_NUMBER && r->indices == 1);
+                }
+                if (read && (code->variables[array].loop < 0 || !ae_loop_within(code, code->variables[array].loop, l)))
+                    state = array;
+            } else if (a->space == SPACE_LOCAL && a->variable >= 0 && local_array(code, a->variable) &&
+                       !ae_loop_within(code, code->variables[a->variable].loop, l) && !loop->constant) {
+                const char *op = "=";
+                if (!ae_text_is(s, ae_child(s, assignment, F_OPERATOR), op) || reads_global(code, ae_child(s, assignment, F_RIGHT)))
+                    continue;
+                /* a recurrence: the new state is made from the old one */
+                if (combines(code, assignment, ae_array_of(code, a)) && state < 0)
+                    state = a->variable;
+            }
+        }
+        if (state >= 0 && (after > 0 || !code->functions[loop->function].kernel))
+            ae_say(hunt, AE_STRATEGY_M10, loop->node, filled ? 0.6 : 0.8, "%s holds the state over all rounds of this loop, which stores nothing to global memory",
+                   ae_name(code, code->variables[state].name));
+    }
+}
+
+/* M11 */
+static bool one_bit(const struct ae_syntax *s, int node)
+{
+    for (int i = node; node >= 0 && i < s->nodes[node].after; i++)
+        if (s->nodes[i].kind == N_BINARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "<<")) {
+            const int left = ae_strip(s, ae_child(s, i, F_LEFT));
+            if (ae_kind(s, left) == N_NUMBER && s->text[s->nodes[left].start] == '1' &&
+                (s->nodes[left].end - s->nodes[left].start == 1 || !isdigit((unsigned char)s->text[s->nodes[left].start + 1])))
+                return true;
+        }
+    return false;
+}
+
+static void compact(struct ae_hunt *hunt)
+{
+    static const char *const flags[] = {"flag", "active", "visited", "changed", "done", "alive", "valid", "frontier", "updating", "stop",
+                                        "over", "any", "found", "arena", "base", "buffer", "workspace", "scratch", "pool", "smem", "raw",
+                                        "storage", "temp", "memory", "block", "sh", "dst", "src", "mark", "marked", "is", "has", "mem", "bytes",
+                                        "ring", "data", "staging", "host", "ptr", "cursor", NULL};
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    int set = -1, test = -1, count = -1;
+    bool entry_bytes = false, entry_shorts = false;
+    for (int v = 0; v < code->variable_count; v++)
+        if (code->entry >= 0 && code->variables[v].function == code->entry && code->variables[v].parameter) {
+            entry_bytes |= code->variables[v].element == E_BYTE;
+            entry_shorts |= code->variables[v].element == E_SHORT;
+        }
+    AE_EACH_MATCH(hunt, AE_STRATEGY_M11, match) {
+        if (ae_role(hunt, match, "set")) {
+            const int value = ae_kind(s, match->at) == N_CALL ? ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 1) : match->b;
+            if (one_bit(s, value) || ae_kind(s, match->at) == N_CALL)
+                set = match->at;
+            else if (ae_text_has(s, value, "<<"))
+                set = match->at;
+        } else if (ae_role(hunt, match, "test")) {
+            const bool shifted = ae_text_has(s, match->a, ">>") && ae_text_is(s, ae_strip(s, match->b), "1");
+            if (one_bit(s, match->b) || one_bit(s, match->a) || shifted)
+                test = match->at;
+        } else if (ae_role(hunt, match, "count")) {
+            const int argument = ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 0);
+            bool vote = ae_text_has(s, argument, "ballot");
+            for (int i = argument; argument >= 0 && i < s->nodes[argument].after; i++)
+                if (s->nodes[i].kind == N_IDENTIFIER) { /* a mask of voters is no set of data */
+                    const int v = ae_variable_at(code, i);
+                    for (int a = 0; v >= 0 && a < code->assign_count; a++)
+                        vote |= code->assigns[a].variable == v && code->assigns[a].right >= 0 &&
+                                (ae_text_has(s, code->assigns[a].right, "ballot") || ae_text_has(s, code->assigns[a].right, "__activemask") ||
+                                 ae_text_has(s, code->assigns[a].right, "match_any"));
+                }
+            if (!vote)
+                count = match->at;
+        }
+    }
+    if (set >= 0 && (test >= 0 || count >= 0)) {
+        ae_say(hunt, AE_STRATEGY_M11, set, 0.85, "sets are kept as bits of words");
+        ae_say(hunt, AE_STRATEGY_M11, test >= 0 ? test : count, 0.85, "sets are kept as bits of words");
+    } else if (count >= 0) {
+        ae_say(hunt, AE_STRATEGY_M11, count, 0.75, "sets are kept as bits of words and counted or searched by one instruction");
+    }
+    for (int v = 0; v < code->variable_count; v++) {
+        const struct ae_variable *x = &code->variables[v];
+        const bool narrow = (x->element == E_BYTE && !entry_bytes) || (x->element == E_SHORT && !entry_shorts) || x->element == E_HALF;
+        if (!narrow || x->external || !(x->pointer || x->array) || ae_name_has_word(code, x->name, flags))
+            continue;
+        const bool kernel_parameter = x->parameter && x->function >= 0 && code->functions[x->function].kernel;
+        if (!(kernel_parameter || x->shared || (x->function == -2 && x->pointer) || (x->array && x->function == -1 && (x->device || x->constant))))
+            continue;
+        bool used = false;
+        for (int i = 0; i < code->access_count && !used; i++)
+            used = code->accesses[i].variable == v && ae_on_device(code, code->accesses[i].function);
+        if (used)
+            ae_say(hunt, AE_STRATEGY_M11, x->declaration, 0.78, "%s is kept narrower than the interface has it", ae_name(code, x->name));
+    }
+}
+
+/* M12 */
+static void locality(struct ae_hunt *hunt)
+{
+    static const char *const places[] = {"cell", "morton", "hilbert", "zorder", "hash", "spatial", "voxel", NULL};
+    static const char *const curves[] = {"morton", "hilbert", "zorder", "swizzle", "swizzled", NULL};
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_M12, match) {
+        if (ae_role(hunt, match, "sort")) {
+            for (int i = match->at; i < s->nodes[match->at].after; i++)
+                if ((s->nodes[i].kind == N_IDENTIFIER || s->nodes[i].kind == N_FIELD_IDENTIFIER) && ae_name_has_word(code, s->nodes[i].name, places)) {
+                    ae_say(hunt, AE_STRATEGY_M12, match->at, 0.85, "items are sorted by %s", ae_name(code, s->nodes[i].name));
+                    break;
+                }
+        } else if (ae_role(hunt, match, "order")) {
+            const int name = ae_kind(s, match->at) == N_CALL       ? ae_last_name(s, ae_child(s, match->at, F_FUNCTION))
+                             : ae_kind(s, match->at) == N_FUNCTION ? (code->function_of[match->at] >= 0 ? code->functions[code->function_of[match->at]].name : -1)
+                                                                   : -1;
+            if (ae_name_has_word(code, name, curves) && !ae_text_has(s, match->at, "__shared__") && ae_kind(s, match->at) == N_FUNCTION) {
+                bool shared = false; /* a swizzle of a shared index is M08 */
+                for (int i = 0; i < code->access_count; i++)
+                    shared |= code->accesses[i].space == SPACE_SHARED && code->accesses[i].last_index >= 0 && ae_mentions(s, code->accesses[i].node, name);
+                if (!shared)
+                    ae_say(hunt, AE_STRATEGY_M12, match->at, 0.8, "%s orders items or blocks by place", ae_name(code, name));
+            }
+        }
+    }
+    /* counting sort by cell: order[start[cell] + atomicAdd(&fill[cell], 1)] = i, on device or host */
+    for (int i = 0; i < code->access_count; i++) {
+        const struct ae_access *a = &code->accesses[i];
+        if (!a->write || a->last_index < 0)
+            continue;
+        int index = a->last_index;
+        bool counted = false, place = false;
+        for (int round = 0; round < 2; round++) {
+            for (int n = index; n >= 0 && n < s->nodes[index].after; n++) {
+                const struct ae_call *call = s->nodes[n].kind == N_CALL ? ae_call_at(code, n) : NULL;
+                if (call && ae_named(code, call->name, "atomicAdd")) {
+                    const int target = ae_argument(code, call, 0);
+                    counted = true;
+                    for (int k = target; target >= 0 && k < s->nodes[target].after; k++)
+                        place |= ae_name_has_word(code, s->nodes[k].name, places);
+                }
+                if (s->nodes[n].kind == N_UPDATE && ae_kind(s, ae_child(s, n, F_ARGUMENT)) == N_SUBSCRIPT) {
+                    counted = true;
+                    for (int k = n; k < s->nodes[n].after; k++)
+                        place |= ae_name_has_word(code, s->nodes[k].name, places);
+                }
+            }
+            if (counted || ae_kind(s, ae_strip(s, index)) != N_IDENTIFIER)
+                break;
+            const int v = ae_variable_at(code, index); /* const int slot = atomicAdd(...); order[slot] = i; */
+            for (int k = 0; k < code->assign_count; k++)
+                if (code->assigns[k].variable == v && v >= 0 && code->assigns[k].kind == ASSIGN_INIT)
+                    index = code->assigns[k].right;
+            if (index == a->last_index)
+                break;
+        }
+        if (counted && place)
+            ae_say(hunt, AE_STRATEGY_M12, a->node, 0.82, "%s lists items cell by cell", variable_name(code, a->variable));
+    }
+}
 
 void ae_rules_memory(struct ae_hunt *hunt)
 {
-    (void)hunt;
+    coalesced(hunt);
+    layout(hunt);
+    shared_arrays(hunt);
+    register_tiles(hunt);
+    vectors(hunt);
+    read_only(hunt);
+    constant_tables(hunt);
+    residency(hunt);
+    compact(hunt);
+    locality(hunt);
 }
