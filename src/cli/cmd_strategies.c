@@ -1,0 +1,190 @@
+/* acceleval strategies: the table of verbs; list and show */
+#include "cli/strategies.h"
+
+#include "strategy/ladder.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const formats[] = {"text", "json", NULL};
+
+const struct ae_option ae_strategies_options[] = {
+    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "of the output",
+     .offset = offsetof(struct ae_strategies_values, format)},
+    {.name = "task", .letter = 't', .kind = AE_OPTION_TASK, .one = true,
+     .help = "find: the task that the source solves, whose reference then counts as evidence; default: by its name",
+     .offset = offsetof(struct ae_strategies_values, tasks)},
+    {.name = "source", .letter = 's', .kind = AE_OPTION_FLAG, .help = "find: the whole source, marked line by line",
+     .offset = offsetof(struct ae_strategies_values, source)},
+    {.name = "binary", .letter = 'b', .kind = AE_OPTION_FLAG,
+     .help = "find: compile the source and look into its machine code too (needs nvcc and cuobjdump)",
+     .offset = offsetof(struct ae_strategies_values, binary)},
+    {.name = "arch", .kind = AE_OPTION_STRING, .argument = "sm_NN", .help = "find --binary: architecture to compile for",
+     .offset = offsetof(struct ae_strategies_values, arch)},
+    {0},
+};
+
+static const struct ae_strategies_verb verbs[] = {
+    {"list", "list", 0, 0, ae_strategies_list},
+    {"show", "show ID", 1, 1, ae_strategies_show},
+    {"find", "find SOURCE...", 1, SIZE_MAX, ae_strategies_find},
+};
+
+int ae_cmd_strategies(const struct ae_command *self, int argc, char **argv)
+{
+    struct ae_strategies_values values = {0};
+    struct ae_list rest = {0};
+    struct ae_error err = {0};
+    int status = ae_cli_parse(self, argc, argv, &values, &rest);
+    if (status >= 0)
+        return status;
+    const char *name = rest.count ? rest.items[0] : "list";
+    const struct ae_strategies_verb *verb = NULL;
+    char all[256] = "";
+    for (size_t v = 0; v < sizeof verbs / sizeof *verbs; v++) {
+        if (strcmp(verbs[v].name, name) == 0)
+            verb = &verbs[v];
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s'%s'", v ? ", " : "", verbs[v].usage);
+    }
+    struct ae_list operands = {.items = rest.items + (rest.count ? 1 : 0), .count = rest.count ? rest.count - 1 : 0};
+    if (!verb || operands.count < verb->least || operands.count > verb->most) {
+        ae_error_set(&err, AE_E_USAGE, "strategies takes %s", all);
+        status = ae_cli_fail(&err);
+    } else {
+        status = verb->run(&values, &operands);
+    }
+    ae_list_release(&rest);
+    ae_options_release(ae_strategies_options, &values);
+    return status;
+}
+
+static void evidence_text(unsigned mask, char *text, size_t size)
+{
+    static const enum ae_evidence all[] = {AE_EVIDENCE_SOURCE, AE_EVIDENCE_BINARY, AE_EVIDENCE_RUN, AE_EVIDENCE_READING};
+    text[0] = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (mask & all[i])
+            snprintf(text + strlen(text), size - strlen(text), "%s%s", text[0] ? ", " : "", ae_evidence_name(all[i]));
+}
+
+static json_t *strategy_json(const struct ae_strategy *s)
+{
+    static const enum ae_evidence all[] = {AE_EVIDENCE_SOURCE, AE_EVIDENCE_BINARY, AE_EVIDENCE_RUN, AE_EVIDENCE_READING};
+    json_t *evidence = json_array();
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (s->evidence & all[i])
+            json_array_append_new(evidence, json_string(ae_evidence_name(all[i])));
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s}", "id", s->id, "name", s->name, "class", ae_class_name(s->class), "kind",
+                     ae_kind_name(s->kind), "evidence", evidence, "definition", s->definition, "pays", s->pays, "not", s->is_not);
+}
+
+int ae_strategies_list(const struct ae_strategies_values *values, const struct ae_list *operands)
+{
+    (void)operands;
+    if (values->format == AE_STRATEGIES_JSON) {
+        json_t *array = json_array();
+        for (int i = 0; i < AE_STRATEGY_COUNT; i++)
+            json_array_append_new(array, strategy_json(&ae_strategies[i]));
+        return ae_cli_print_json(json_pack("{s:i, s:o}", "schema", 1, "strategies", array));
+    }
+    for (int i = 0; i < AE_STRATEGY_COUNT; i++) {
+        const struct ae_strategy *s = &ae_strategies[i];
+        char evidence[64];
+        if (i == 0 || ae_strategies[i - 1].class != s->class)
+            printf("%s%s\n", i ? "\n" : "", ae_class_name(s->class));
+        evidence_text(s->evidence, evidence, sizeof evidence);
+        printf("  %s  %-40s %-11s %s\n", s->id, s->name, ae_kind_name(s->kind), evidence);
+    }
+    return AE_EXIT_OK;
+}
+
+/* Measurements of the ladders: this machine's first, then those that come with the tool. */
+static void read_gains(const struct ae_ladder *ladder, const char *tasks, struct ae_gains *ret)
+{
+    struct ae_store *store = NULL;
+    struct ae_error ignored;
+    char results[4300];
+    *ret = (struct ae_gains){0};
+    if (ae_store_open(&store, NULL, AE_STORE_READ, &ignored) == AE_OK && ae_gains_read(ladder, store, ret, &ignored) != AE_OK)
+        *ret = (struct ae_gains){0};
+    ae_store_close(store);
+    snprintf(results, sizeof results, "%s/../docs/results", tasks);
+    if (ret->count == 0 && ae_gains_read_archives(ladder, results, ret, &ignored) != AE_OK)
+        *ret = (struct ae_gains){0};
+}
+
+static json_t *examples_json(const struct ae_ladder *ladder, const struct ae_gains *gains, int id)
+{
+    json_t *examples = json_array();
+    for (size_t i = 0; i < ladder->count; i++) {
+        const struct ae_step *step = &ladder->steps[i];
+        if ((int)step->strategy != id)
+            continue;
+        json_t *measured = json_array();
+        for (size_t g = 0; g < gains->count; g++)
+            if (gains->items[g].step == step)
+                json_array_append_new(measured, json_pack("{s:s, s:s, s:f, s:f, s:f}", "machine", gains->items[g].environment_name, "size",
+                                                          ae_size_name(gains->items[g].size), "before_ms", gains->items[g].before_ns * 1e-6, "after_ms",
+                                                          gains->items[g].after_ns * 1e-6, "gain", gains->items[g].before_ns / gains->items[g].after_ns));
+        json_array_append_new(examples, json_pack("{s:s, s:s, s:s, s:s, s:o}", "task", step->task->id, "file", step->file, "on", step->parent,
+                                                  "remark", step->remark, "measured", measured));
+    }
+    return examples;
+}
+
+static void print_examples(const struct ae_ladder *ladder, const struct ae_gains *gains, int id)
+{
+    size_t shown = 0, measured = 0;
+    for (size_t i = 0; i < ladder->count; i++) {
+        const struct ae_step *step = &ladder->steps[i];
+        if ((int)step->strategy != id)
+            continue;
+        printf("%s  %s: %s on %s\n", shown++ ? "" : "\nIn our ladders\n", step->task->id, step->file, step->parent);
+        ae_autofree char *remark = ae_cli_printable_line(step->remark);
+        if (remark && remark[0])
+            printf("    %s\n", remark);
+        for (size_t g = 0; g < gains->count; g++) {
+            const struct ae_gain *gain = &gains->items[g];
+            if (gain->step != step)
+                continue;
+            ae_autofree char *machine = ae_cli_printable_line(gain->environment_name);
+            printf("    %-7s %10.3f ms -> %10.3f ms %8.2fx  (%s)\n", ae_size_name(gain->size), gain->before_ns * 1e-6, gain->after_ns * 1e-6,
+                   gain->before_ns / gain->after_ns, machine ? machine : "");
+            measured++;
+        }
+    }
+    if (shown == 0)
+        printf("\nNo ladder of ours has a step of this strategy.\n");
+    else if (measured == 0)
+        printf("    not measured in this form\n");
+}
+
+int ae_strategies_show(const struct ae_strategies_values *values, const struct ae_list *operands)
+{
+    struct ae_error err = {0};
+    struct ae_ladder ladder = {0};
+    struct ae_gains gains = {0};
+    char tasks[4096], evidence[64];
+    const int id = ae_strategy_by_id(operands->items[0], &err);
+    if (id < 0)
+        return ae_cli_fail(&err);
+    if (ae_context_find_tasks(tasks, sizeof tasks, &err) == AE_OK && ae_ladder_read(tasks, &ladder, &err) == AE_OK)
+        read_gains(&ladder, tasks, &gains);
+    const struct ae_strategy *s = &ae_strategies[id];
+    int status = AE_EXIT_OK;
+    if (values->format == AE_STRATEGIES_JSON) {
+        json_t *json = strategy_json(s);
+        json_object_set_new(json, "schema", json_integer(1));
+        json_object_set_new(json, "examples", examples_json(&ladder, &gains, id));
+        status = ae_cli_print_json(json);
+    } else {
+        evidence_text(s->evidence, evidence, sizeof evidence);
+        printf("%s  %s\n\nclass      %s\nkind       %s\nevidence   %s\n\n%s\n\nIt pays    %s\nIt is not  %s\n", s->id, s->name, ae_class_name(s->class),
+               ae_kind_name(s->kind), evidence, s->definition, s->pays, s->is_not);
+        print_examples(&ladder, &gains, id);
+    }
+    ae_gains_release(&gains);
+    ae_ladder_release(&ladder);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* The verbs of `acceleval strategies`, a file each or a few. */
+#ifndef AE_CLI_STRATEGIES_H
+#define AE_CLI_STRATEGIES_H
+
+#include "cli/cli.h"
+#include "strategy/strategy.h"
+
+/* Options of all verbs; each verb says which it heeds. */
+struct ae_strategies_values {
+    int format; /* index: text, json */
+    struct ae_task_list tasks;
+    const char *arch;
+    bool source, binary;
+};
+
+enum { AE_STRATEGIES_TEXT, AE_STRATEGIES_JSON };
+
+/* A row of the table in cmd_strategies.c. operands: those behind the verb. Returns the exit status. */
+struct ae_strategies_verb {
+    const char *name, *usage;
+    size_t least, most; /* operands */
+    int (*run)(const struct ae_strategies_values *values, const struct ae_list *operands);
+};
+
+int ae_strategies_list(const struct ae_strategies_values *values, const struct ae_list *operands);
+int ae_strategies_show(const struct ae_strategies_values *values, const struct ae_list *operands);
+int ae_strategies_find(const struct ae_strategies_values *values, const struct ae_list *operands);
+
+#endif
