@@ -34,3 +34,7 @@
 ((assignment_expression left: (_) @a right: (_) @b) @at
   (#set! context device)
   (#set! role combine))
+
+((init_declarator value: (_) @b) @at
+  (#set! context device)
+  (#set! role combine))

@@ -7,5 +7,5 @@
   (#set! says "{}: the device reads and writes this host memory directly"))
 
 ((call_expression function: (qualified_identifier) @what) @at
-  (#any-of? @what "upload" "download" "move" "by_ring" "by_register")
+  (#any-of? @what "upload" "download" "move" "pipeline" "by_ring" "by_register")
   (#set! role staged))

@@ -4,6 +4,6 @@
   (#eq? @a "__shared__")
   (#set! role shared))
 
-((subscript_argument_list (binary_expression operator: "^") @a) @at
+((binary_expression operator: "^") @at
   (#set! context device)
   (#set! role xor))

@@ -303,8 +303,8 @@ int ae_variable_at(const struct ae_program *code, int node)
             continue;
         case N_BINARY: { /* pointer + offset */
             const int left = ae_variable_at(code, ae_child(s, node, F_LEFT));
-            if (left >= 0 && (code->variables[left].pointer || code->variables[left].array))
-                return left;
+            if (left >= 0 && (code->variables[left].pointer || code->variables[left].array || ae_kind(s, ae_strip(s, ae_child(s, node, F_LEFT))) == N_CALL))
+                return left; /* v.data() + n is v's too */
             const int right = ae_strip(s, ae_child(s, node, F_RIGHT));
             return ae_kind(s, right) == N_IDENTIFIER ? ae_variable_at(code, right) : left;
         }
@@ -459,6 +459,8 @@ static struct ae_value binary_value(struct ae_program *code, int node)
         if ((a.constness == CONST_KNOWN && a.number == 1) || (b.constness == CONST_KNOWN && b.number == 1))
             v.coef = a.coef ? a.coef : b.coef;
     } else if (o == '/' || (o == '>' && o2 == '>')) {
+        if (b.constness != CONST_NO && b.coef == COEF_NONE && (a.deps & D_TX) && !(b.constness == CONST_KNOWN && b.number < 2 && o == '/'))
+            v.deps |= D_WARP; /* a group of lanes */
         const bool warp = b.constness != CONST_NO && !(o == '/' ? small : b.constness == CONST_KNOWN && b.number < 5);
         if (b.coef == COEF_NONE && !(o == '/' ? small : b.constness == CONST_KNOWN && b.number < 5)) {
             v.coef = COEF_NONE; /* the same within a warp, or nearly so */
@@ -1132,6 +1134,11 @@ static void flow(struct ae_program *code)
                     value.deps |= D_LOOP;
                     value.constness = CONST_NO;
                 }
+                if (v->pointer && v->alias < 0 && assign->kind == ASSIGN_INIT) {
+                    const int from = ae_variable_at(code, assign->right);
+                    if (from != assign->variable && from >= 0 && (code->variables[from].pointer || code->variables[from].array))
+                        v->alias = from;
+                }
                 v->value = join(v->value, value);
                 if (v->element == E_FLOAT || v->element == E_DOUBLE || v->element == E_HALF)
                     v->value.deps |= D_FLOAT;
@@ -1147,8 +1154,9 @@ static void flow(struct ae_program *code)
                     break;
                 struct ae_value value = ae_value_of(code, ae_argument(code, call, p->position));
                 if (p->pointer) {
-                    if (p->alias < 0 && value.root >= 0 && value.root != v)
-                        p->alias = value.root;
+                    const int handed = ae_variable_at(code, ae_argument(code, call, p->position));
+                    if (p->alias < 0 && handed != v)
+                        p->alias = handed;
                     value.root = v; /* named by the parameter from here on */
                 }
                 value.constness = value.constness == CONST_KNOWN ? CONST_UNKNOWN : value.constness;

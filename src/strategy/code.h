@@ -62,7 +62,7 @@ struct ae_variable {
     bool template_parameter;
     int position; /* among parameters */
     int loop;     /* innermost around the declaration */
-    int alias;    /* pointer parameter of a device function: array that a caller hands to it; -1 */
+    int alias;    /* pointer: variable that it was made from, or that a caller hands to it; -1 */
     struct ae_value value;
     int next_same_name;
 };

@@ -131,6 +131,11 @@ static void say_matches(struct ae_hunt *hunt)
             ae_say(hunt, (enum ae_strategy_id)id, match->at, confidence ? strtod(confidence, NULL) / 100 : 0.95, "%s", text);
         }
     }
+    for (int m = 0; m < s->mark_count; m++) /* what was blanked before parsing is evidence too */
+        if (s->marks[m].kind == MARK_MAXNREG) {
+            ae_say(hunt, AE_STRATEGY_P09, -1, 0.97, "__maxnreg__ caps the registers of a thread");
+            add_lines(&hunt->tally[AE_STRATEGY_P09], (int)s->marks[m].line, (int)s->marks[m].line);
+        }
 }
 
 /* --- findings --- */

@@ -36,10 +36,12 @@ static bool in_repeating_loop(const struct ae_program *code, int loop)
 }
 
 /* Is the value more than a copy or a constant? */
-static bool is_computed(const struct ae_program *code, int node)
+static bool is_computed(struct ae_program *code, int node)
 {
     const struct ae_syntax *s = &code->syntax;
     const int right = ae_strip(s, node);
+    if (ae_value_of(code, right).constness != CONST_NO)
+        return false;
     switch (ae_kind(s, right)) {
     case N_BINARY:
     case N_CONDITIONAL:
@@ -69,7 +71,7 @@ static bool is_computed(const struct ae_program *code, int node)
     }
 }
 
-static void add_usage(const struct ae_program *code, int variable, bool in_loop, int depth, struct usage *u)
+static void add_usage(struct ae_program *code, int variable, bool in_loop, int depth, struct usage *u)
 {
     const struct ae_syntax *s = &code->syntax;
     for (int i = 0; i < code->access_count; i++) {
@@ -598,7 +600,7 @@ static bool fetches_work(const struct ae_program *code, int condition)
         if (s->nodes[i].kind != N_IDENTIFIER)
             continue;
         const int v = ae_variable_at(code, i);
-        if (v >= 0 && code->variables[v].value.deps & D_ATOMIC)
+        if (v >= 0 && code->variables[v].element != E_BOOL && code->variables[v].value.deps & D_ATOMIC)
             return true;
         for (int a = 0; v >= 0 && a < code->assign_count; a++)
             if (code->assigns[a].variable == v && code->assigns[a].right >= 0 && ae_text_has(s, code->assigns[a].right, "atomic"))
@@ -628,6 +630,9 @@ static void early_exits(struct ae_hunt *hunt)
             for (int i = condition; condition >= 0 && i < s->nodes[condition].after; i++)
                 if (s->nodes[i].kind == N_IDENTIFIER)
                     flagged |= ae_name_has_word(code, s->nodes[i].name, convergence);
+            for (int a = 0; a < code->assign_count && flagged; a++) /* while (bits) { bits &= bits - 1; }: a walk over a set */
+                flagged = !(code->assigns[a].kind == ASSIGN_AND && ae_loop_within(code, code->assigns[a].loop, l) && code->assigns[a].variable >= 0 &&
+                            ae_mentions(s, condition, code->variables[code->assigns[a].variable].name));
             if (!flagged)
                 continue;
         } else {

@@ -41,6 +41,9 @@ static void overlapped(struct ae_hunt *hunt)
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
     int streams = 0;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_H01, match)
+        if (ae_text_is(s, match->what, "transfer::pipeline"))
+            ae_say(hunt, AE_STRATEGY_H02, match->at, 0.9, "pieces pass through a ring of slots: some are copied while others are computed on");
     AE_EACH_MATCH(hunt, AE_STRATEGY_H02, match) {
         if (!ae_role(hunt, match, "stream"))
             continue;
@@ -109,6 +112,19 @@ static void packed(struct ae_hunt *hunt)
                     break;
                 }
         }
+    }
+    /* an input that is not even looked at can be derived from the others */
+    for (int v = 0; v < code->variable_count && code->entry >= 0; v++) {
+        const struct ae_variable *x = &code->variables[v];
+        if (x->function != code->entry || !x->parameter || !x->pointer || !x->points_to_const)
+            continue;
+        const int body = code->functions[code->entry].body;
+        bool used = false;
+        for (int i = body; body >= 0 && i < s->nodes[body].after && !used; i++)
+            if (s->nodes[i].name == x->name && s->nodes[i].kind == N_IDENTIFIER)
+                used = ae_kind(s, s->nodes[s->nodes[i].parent].parent) != N_EXPRESSION_STATEMENT || ae_kind(s, s->nodes[i].parent) != N_CAST;
+        if (!used)
+            ae_say(hunt, AE_STRATEGY_H03, x->node, 0.72, "%s does not cross the bus: the device does without it", ae_name(code, x->name));
     }
     /* parameters that travel with the launch, data made by a kernel that reads no array */
     for (int f = 0; f < code->function_count; f++) {
@@ -249,6 +265,13 @@ static void resident(struct ae_hunt *hunt)
             chunks |= to_device(code, call) || (to_host(code, call) && rare < 0);
             allocates |= strncmp(ae_name(code, call->name), "cudaMalloc", 10) == 0;
         }
+        /* pieces that are copied in turn are no iteration, nor is what a ring of slots asks for */
+        for (int outer = code->loops[l].parent; outer >= 0; outer = code->loops[outer].parent)
+            for (int c = 0; c < code->call_count; c++)
+                chunks |= code->calls[c].loop == outer && code->calls[c].function == code->loops[l].function && is_copy(code, &code->calls[c]) &&
+                          ae_text_has(s, code->calls[c].node, "Async");
+        for (int n = ae_ancestor(s, code->loops[l].node, N_LAMBDA); n >= 0; n = ae_ancestor(s, n, N_LAMBDA))
+            chunks |= ae_kind(s, s->nodes[n].parent) == N_ARGUMENTS;
         if (chunks || allocates)
             continue;
         if (rare >= 0)

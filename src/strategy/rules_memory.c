@@ -15,16 +15,14 @@ static const char *variable_name(const struct ae_program *code, int variable)
  * from, but for those carved from one block of dynamic shared memory, which are arrays of their own. */
 int ae_array_of(const struct ae_program *code, const struct ae_access *access)
 {
-    int root = access->root, variable = access->variable;
-    for (int guard = 0; guard < 8 && root >= 0; guard++) {
-        const struct ae_variable *v = &code->variables[root];
-        if (v->shared && v->external && variable >= 0 && variable != root)
-            return variable;
-        if (v->alias < 0 || v->alias == root)
-            return root;
-        root = v->alias;
+    int v = access->variable >= 0 ? access->variable : access->root;
+    for (int guard = 0; guard < 8 && v >= 0; guard++) {
+        const struct ae_variable *x = &code->variables[v];
+        if (x->array || x->alias < 0 || (code->variables[x->alias].shared && code->variables[x->alias].external))
+            return v;
+        v = x->alias;
     }
-    return root >= 0 ? root : variable;
+    return v;
 }
 
 /* Strides by the whole grid: the work of one loop round is another item. */
@@ -108,6 +106,51 @@ static bool same_place(const struct ae_syntax *s, int a, int b)
            ae_kind(s, ae_child(s, a, F_ARGUMENT)) == ae_kind(s, ae_child(s, b, F_ARGUMENT));
 }
 
+/* Is one index more than the other moved by a constant: another order, not another beginning? */
+static bool reordered(const struct ae_syntax *s, int to, int from)
+{
+    const int indices[] = {ae_child(s, to, F_INDICES), ae_child(s, from, F_INDICES)};
+    if (ae_kind(s, ae_child(s, to, F_ARGUMENT)) == N_SUBSCRIPT || ae_kind(s, ae_child(s, from, F_ARGUMENT)) == N_SUBSCRIPT)
+        return true;
+    for (int k = 0; k < 2; k++)
+        for (int i = indices[k]; i >= 0 && i < s->nodes[indices[k]].after; i++) {
+            if (s->nodes[i].kind == N_SUBSCRIPT || s->nodes[i].kind == N_UPDATE)
+                return true;
+            if (s->nodes[i].kind == N_BINARY && (ae_text_is(s, ae_child(s, i, F_OPERATOR), "*") || ae_text_is(s, ae_child(s, i, F_OPERATOR), "/") ||
+                                                 ae_text_is(s, ae_child(s, i, F_OPERATOR), "%")))
+                return true;
+        }
+    return false;
+}
+
+/* Does a kernel write what this launch hands to its parameter? Then it is no input. */
+static bool made_on_device(const struct ae_program *code, int parameter)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int c = 0; c < code->call_count; c++) {
+        const struct ae_call *call = &code->calls[c];
+        if (!call->launches || call->target != code->variables[parameter].function)
+            continue;
+        const int handed = ae_variable_at(code, ae_argument(code, call, code->variables[parameter].position));
+        for (int d = 0; handed >= 0 && d < code->call_count; d++) {
+            const struct ae_call *other = &code->calls[d];
+            if (!other->launches || other->target < 0)
+                continue;
+            for (int v = code->functions[other->target].first_variable;
+                 v < code->variable_count && code->variables[v].function == other->target && code->variables[v].parameter; v++) {
+                if (!code->variables[v].pointer || code->variables[v].points_to_const ||
+                    ae_variable_at(code, ae_argument(code, other, code->variables[v].position)) != handed)
+                    continue;
+                for (int i = 0; i < code->access_count; i++)
+                    if (code->accesses[i].write && ae_array_of(code, &code->accesses[i]) == v)
+                        return true;
+            }
+        }
+    }
+    (void)s;
+    return false;
+}
+
 static int launches(const struct ae_program *code, int function)
 {
     int count = 0;
@@ -125,11 +168,16 @@ static int kernel_count(const struct ae_program *code)
 }
 
 /* Is every store of the kernel to global memory a copy of an element? */
-static bool only_copies(const struct ae_program *code, int function, bool *ret_through_shared)
+static bool only_copies(struct ae_program *code, int function, bool *ret_through_shared)
 {
     const struct ae_syntax *s = &code->syntax;
     bool any = false;
     *ret_through_shared = false;
+    for (int c = 0; c < code->call_count; c++) /* what works on the tile elsewhere */
+        if (code->calls[c].function == function && code->calls[c].target >= 0)
+            for (int n = 0; ae_argument(code, &code->calls[c], n) >= 0; n++)
+                if (ae_value_of(code, ae_argument(code, &code->calls[c], n)).space == SPACE_SHARED)
+                    return false;
     for (int i = 0; i < code->access_count; i++) {
         const struct ae_access *a = &code->accesses[i];
         if (a->function != function || !a->write)
@@ -191,7 +239,12 @@ static void layout(struct ae_hunt *hunt)
                     continue;
                 through_shared = false;
             }
-            if (ae_array_of(code, write) == ae_array_of(code, read))
+            const int source = ae_array_of(code, read);
+            if (ae_array_of(code, write) == source || (read->space != SPACE_GLOBAL && read->space != SPACE_SHARED))
+                continue;
+            if (source >= 0 && code->variables[source].parameter && code->variables[source].function == function && made_on_device(code, source))
+                continue;
+            if (read->space == SPACE_GLOBAL && !pack && !reordered(s, to, from))
                 continue;
             if (read->space == SPACE_SHARED ? !through_shared : !pack && same_place(s, to, from))
                 continue;
@@ -201,7 +254,7 @@ static void layout(struct ae_hunt *hunt)
                    variable_name(code, read->variable), variable_name(code, write->variable));
         } else {
             const int target = write->variable;
-            if (target < 0 || write->loop < 0 || (!pack && same_place(s, to, from)) || write->variable == read->variable)
+            if (target < 0 || write->loop < 0 || (!pack && (same_place(s, to, from) || !reordered(s, to, from))) || write->variable == read->variable)
                 continue;
             const struct ae_variable *v = &code->variables[target];
             if (v->parameter && code->functions[function].entry)
@@ -268,11 +321,36 @@ static bool combines(const struct ae_program *code, int assignment, int array)
     const struct ae_syntax *s = &code->syntax;
     if (ae_kind(s, assignment) != N_ASSIGNMENT)
         return false;
+    const struct ae_access *to = ae_access_at(code, ae_strip(s, ae_child(s, assignment, F_LEFT)));
+    if (!to || ae_array_of(code, to) != array)
+        return false;
     const int right = ae_child(s, assignment, F_RIGHT);
     for (int i = right; right >= 0 && i < s->nodes[right].after; i++) {
         const struct ae_access *a = s->nodes[i].kind == N_SUBSCRIPT ? ae_access_at(code, i) : NULL;
         if (a && ae_array_of(code, a) == array)
             return true;
+    }
+    return false;
+}
+
+/* Is the value made from the shared array, by way of local variables too? */
+static bool made_from(const struct ae_program *code, int node, int array, int depth)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int i = node; node >= 0 && i < s->nodes[node].after; i++) {
+        const struct ae_access *a = s->nodes[i].kind == N_SUBSCRIPT || s->nodes[i].kind == N_POINTER ? ae_access_at(code, i) : NULL;
+        if (a && ae_array_of(code, a) == array)
+            return true;
+        if (s->nodes[i].kind != N_IDENTIFIER || depth > 2)
+            continue;
+        const int v = ae_variable_at(code, i);
+        if (v < 0 || code->variables[v].function < 0 || code->variables[v].parameter || code->variables[v].array)
+            continue;
+        const struct ae_function *f = &code->functions[code->variables[v].function];
+        for (int k = f->first_assign; k < f->last_assign; k++)
+            if (code->assigns[k].variable == v && code->assigns[k].right >= 0 && !ae_is_below(s, i, code->assigns[k].right) &&
+                made_from(code, code->assigns[k].right, array, depth + 1))
+                return true;
     }
     return false;
 }
@@ -452,7 +530,7 @@ static void shared_arrays(struct ae_hunt *hunt)
         while (subscript >= 0 && ae_kind(s, s->nodes[subscript].parent) == N_SUBSCRIPT && s->nodes[subscript].field == F_ARGUMENT)
             subscript = s->nodes[subscript].parent;
         const struct ae_access *a = ae_access_at(code, subscript);
-        const struct ae_value right = ae_value_of(code, ae_child(s, match->a, F_RIGHT)), left = ae_value_of(code, ae_child(s, match->a, F_LEFT));
+        const struct ae_value right = ae_value_of(code, ae_child(s, match->at, F_RIGHT)), left = ae_value_of(code, ae_child(s, match->at, F_LEFT));
         if (a && a->space == SPACE_SHARED && right.constness == CONST_NO && left.constness == CONST_NO && ((left.deps | right.deps) & (D_TX | D_TYZ | D_LANE | D_WARP)))
             ae_say(hunt, AE_STRATEGY_M08, match->at, 0.9, "indices of %s are swizzled by XOR", variable_name(code, a->variable));
     }
@@ -500,6 +578,45 @@ static bool inside_constant_loop(const struct ae_program *code, int loop, int *r
     return found;
 }
 
+/* Does the expression use something that does not change from member to member of the innermost constant loop: an operand
+ * that serves several outputs? */
+static bool shares_operand(struct ae_program *code, int node, int loop, int tile, int depth)
+{
+    const struct ae_syntax *s = &code->syntax;
+    const int counter = code->loops[loop].variable;
+    for (int i = node; node >= 0 && i < s->nodes[node].after; i++) {
+        if (s->nodes[i].kind == N_SUBSCRIPT) {
+            const bool moves = counter >= 0 && ae_mentions(s, i, code->variables[counter].name);
+            if (ae_last_name(s, ae_child(s, i, F_ARGUMENT)) == code->variables[tile].name) {
+                i = s->nodes[i].after - 1;
+                continue;
+            }
+            if (!moves)
+                return true;
+            i = s->nodes[i].after - 1;
+            continue;
+        }
+        if (s->nodes[i].kind != N_IDENTIFIER || s->nodes[i].field == F_FUNCTION)
+            continue;
+        const int v = ae_variable_at(code, i);
+        if (v < 0 || v == counter || v == tile || code->variables[v].function < 0 || code->variables[v].value.constness != CONST_NO)
+            continue;
+        bool made_here = false;
+        for (int a = 0; a < code->assign_count; a++) {
+            const struct ae_assign *x = &code->assigns[a];
+            if (x->variable != v || !ae_loop_within(code, x->loop, loop))
+                continue;
+            made_here = true;
+            if (depth < 3 && x->right >= 0 && !ae_is_below(s, i, x->right) && shares_operand(code, x->right, loop, tile, depth + 1))
+                return true;
+        }
+        if (!made_here && (code->variables[v].element == E_FLOAT || code->variables[v].element == E_DOUBLE || code->variables[v].element == E_HALF ||
+                           code->variables[v].element == E_VECTOR || (code->variables[v].value.deps & D_LOADED)))
+            return true;
+    }
+    return false;
+}
+
 /* Stem of names such as acc0, sum_12: length before the digits; 0 where none end it. */
 static size_t stem(const char *name)
 {
@@ -534,7 +651,7 @@ static void register_tiles(struct ae_hunt *hunt)
             const struct ae_access *r = s->nodes[i].kind == N_SUBSCRIPT ? ae_access_at(code, i) : NULL;
             others |= r && r->variable == a->variable && !ae_same_text(s, ae_child(s, i, F_INDICES), ae_child(s, match->a, F_INDICES));
         }
-        if (!others)
+        if (!others && shares_operand(code, match->b, a->loop, a->variable, 0))
             ae_say(hunt, AE_STRATEGY_M04, match->at, 0.88, "each thread keeps %s in registers and updates all of it with each operand", ae_name(code, v->name));
     }
     /* sum0 += ..; sum1 += ..; sum2 += ..: three in one loop that share an operand */
@@ -688,7 +805,7 @@ static void residency(struct ae_hunt *hunt)
                 if (tree || ae_kind(s, assignment) != N_ASSIGNMENT || ae_array_of(code, a) < 0)
                     continue;
                 const int array = ae_array_of(code, a), right = ae_child(s, assignment, F_RIGHT);
-                if (reads_global(code, right) && !combines(code, assignment, array)) {
+                if (reads_global(code, right) && !made_from(code, right, array, 0)) {
                     filled++;
                     continue;
                 }
@@ -703,11 +820,16 @@ static void residency(struct ae_hunt *hunt)
                     state = array;
             } else if (a->space == SPACE_LOCAL && a->variable >= 0 && local_array(code, a->variable) &&
                        !ae_loop_within(code, code->variables[a->variable].loop, l) && !loop->constant) {
-                const char *op = "=";
-                if (!ae_text_is(s, ae_child(s, assignment, F_OPERATOR), op) || reads_global(code, ae_child(s, assignment, F_RIGHT)))
+                if (!ae_text_is(s, ae_child(s, assignment, F_OPERATOR), "="))
                     continue;
                 /* a recurrence: the new state is made from the old one */
-                if (combines(code, assignment, ae_array_of(code, a)) && state < 0)
+                const int right = ae_child(s, assignment, F_RIGHT);
+                bool other_index = false;
+                for (int k = right; right >= 0 && k < s->nodes[right].after; k++) {
+                    const struct ae_access *r = s->nodes[k].kind == N_SUBSCRIPT ? ae_access_at(code, k) : NULL;
+                    other_index |= r && r->variable == a->variable && !ae_same_text(s, ae_child(s, k, F_INDICES), ae_child(s, a->node, F_INDICES));
+                }
+                if (other_index && state < 0)
                     state = a->variable;
             }
         }

@@ -112,16 +112,40 @@ static void coarsened(struct ae_hunt *hunt)
                 if (s->nodes[k].kind != N_BINARY || !ae_text_is(s, ae_child(s, k, F_OPERATOR), "*"))
                     continue;
                 const int left = ae_strip(s, ae_child(s, k, F_LEFT)), right = ae_strip(s, ae_child(s, k, F_RIGHT));
-                const bool by_index = s->nodes[left].name == name || s->nodes[right].name == name;
-                const int other = s->nodes[left].name == name ? right : left;
+                const bool on_left = ae_mentions(s, left, name), by_index = on_left || ae_mentions(s, right, name);
+                const int other = on_left ? right : left;
                 if (by_index && is_block_size(code, other))
                     apart = true;
                 const struct ae_value lv = ae_value_of(code, left);
                 const int factor = lv.deps & (D_TX | D_TYZ) ? right : left;
                 const struct ae_value fv = ae_value_of(code, factor), bv = ae_value_of(code, bound);
                 const bool same = ae_same_text(s, factor, bound) || (fv.constness == CONST_KNOWN && bv.constness == CONST_KNOWN && fv.number == bv.number);
-                if (!by_index && (ae_value_of(code, k).deps & D_TX) && same)
+                /* fields of one item are counted by a number or an enumerator; items by a constant, or with a test of
+                 * each against the number of all */
+                bool items = ae_kind(s, bound) == N_IDENTIFIER;
+                if (items) {
+                    const int b = ae_variable_at(code, bound);
+                    items = b < 0 || ae_kind(s, code->variables[b].declaration) != N_ENUMERATOR;
+                }
+                for (int t = loop->body; !items && t < s->nodes[loop->body].after; t++)
+                    items = s->nodes[t].kind == N_IF;
+                if (!by_index && (ae_value_of(code, k).deps & D_TX) && same && items)
                     apart = true;
+            }
+            /* first + k, where first was made so before the loop */
+            for (int k = i; k < s->nodes[i].after && !apart; k++) {
+                const int v = s->nodes[k].kind == N_IDENTIFIER && s->nodes[k].name != name ? ae_variable_at(code, k) : -1;
+                if (v < 0 || !(code->variables[v].value.deps & D_TX))
+                    continue;
+                for (int a = 0; a < code->assign_count; a++) {
+                    const struct ae_assign *x = &code->assigns[a];
+                    for (int m = x->right; x->variable == v && m >= 0 && m < s->nodes[x->right].after; m++)
+                        if (s->nodes[m].kind == N_BINARY && ae_text_is(s, ae_child(s, m, F_OPERATOR), "*") && ae_kind(s, bound) == N_IDENTIFIER &&
+                            (ae_same_text(s, ae_strip(s, ae_child(s, m, F_RIGHT)), bound) || ae_same_text(s, ae_strip(s, ae_child(s, m, F_LEFT)), bound))) {
+                            const int b = ae_variable_at(code, bound);
+                            apart |= b < 0 || ae_kind(s, code->variables[b].declaration) != N_ENUMERATOR;
+                        }
+                }
             }
             if (!apart)
                 continue;
@@ -395,6 +419,8 @@ static void privatised(struct ae_hunt *hunt)
                 const struct ae_access *x = &code->accesses[a];
                 if (x->space != SPACE_GLOBAL || !x->write || x->function != call->function || x->node < call->node)
                     continue;
+                if (!x->atomic && !(x->address.deps & D_BLOCK))
+                    continue;
                 const int holder = ae_kind(s, x->node) == N_CALL ? x->node : ae_ancestor(s, x->node, x->atomic ? N_CALL : N_ASSIGNMENT);
                 if (holder >= 0 && ae_mentions(s, holder, code->variables[root].name) && call->loop >= 0)
                     ae_say(hunt, AE_STRATEGY_P08, match->at, 0.88, "the block accumulates in %s and merges it later", ae_name(code, code->variables[root].name));
@@ -512,6 +538,29 @@ static bool read_somewhere(struct ae_program *code, int variable, int writer)
     return false;
 }
 
+/* Is what the atomic gives used to read elsewhere? Then it is a piece of work that was fetched, not a place in a list. */
+static bool fetched(const struct ae_program *code, int atomic, const struct ae_access *store)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int a = 0; a < code->assign_count; a++) {
+        if (code->assigns[a].right < 0 || code->assigns[a].variable < 0 || !ae_is_below(s, atomic, code->assigns[a].right))
+            continue;
+        int names[3] = {code->variables[code->assigns[a].variable].name}, count = 1;
+        for (int b = 0; b < code->assign_count && count < 3; b++) /* by way of a shuffle or a copy */
+            if (code->assigns[b].variable >= 0 && code->assigns[b].right >= 0 && code->assigns[b].function == store->function &&
+                code->variables[code->assigns[b].variable].name != names[0] && ae_mentions(s, code->assigns[b].right, names[0]))
+                names[count++] = code->variables[code->assigns[b].variable].name;
+        for (int i = 0; i < code->access_count; i++) {
+            const struct ae_access *x = &code->accesses[i];
+            for (int k = 0; k < count; k++)
+                if (x->function == store->function && x->read && !x->write && x->space == SPACE_GLOBAL && x->variable != store->variable &&
+                    ae_mentions(s, x->last_index, names[k]))
+                    return true;
+        }
+    }
+    return false;
+}
+
 /* B01 */
 static void work_lists(struct ae_hunt *hunt)
 {
@@ -524,7 +573,13 @@ static void work_lists(struct ae_hunt *hunt)
             continue;
         const int atomic = atomic_behind(code, a->last_index, 0);
         const struct ae_call *call = atomic < 0 ? NULL : ae_call_at(code, atomic);
-        if (!call)
+        /* or at the place among the voters of a ballot */
+        if (!call && a->variable >= 0 && ae_text_has(s, a->last_index, "__popc")) {
+            if (read_somewhere(code, ae_array_of(code, a), a->node))
+                ae_say(hunt, AE_STRATEGY_B01, match->at, 0.8, "active items are appended to %s, which is read again", ae_name(code, a->name));
+            continue;
+        }
+        if (!call || fetched(code, atomic, a))
             continue;
         /* one counter, not one for each bin */
         const int target = ae_strip(s, ae_argument(code, call, 0));

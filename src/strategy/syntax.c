@@ -80,37 +80,6 @@ static void blank(char *text, size_t from, size_t to)
             text[i] = ' ';
 }
 
-/* End of what a parenthesis at `at` holds; `at` where none does. */
-static size_t skip_parenthesis(const char *text, size_t size, size_t at)
-{
-    size_t i = at;
-    int depth = 0;
-    while (i < size && isspace((unsigned char)text[i]))
-        i++;
-    if (i == size || text[i] != '(')
-        return at;
-    for (; i < size; i++) {
-        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-        if (depth == 0)
-            return i + 1;
-        if (text[i] == ';' || text[i] == '{')
-            return at;
-    }
-    return at;
-}
-
-static int mark(struct ae_syntax *s, enum ae_mark_kind kind, size_t start, uint32_t line)
-{
-    if (s->mark_count % 64 == 0) {
-        struct ae_mark *more = realloc(s->marks, (size_t)(s->mark_count + 64) * sizeof *more);
-        if (!more)
-            return AE_E_NOMEM;
-        s->marks = more;
-    }
-    s->marks[s->mark_count++] = (struct ae_mark){.kind = kind, .start = (uint32_t)start, .line = line};
-    return AE_OK;
-}
-
 /* End of a comment, a string or a character that begins at i; i where none does. */
 static size_t skip_quoted(const char *text, size_t size, size_t i)
 {
@@ -144,6 +113,65 @@ static size_t skip_quoted(const char *text, size_t size, size_t i)
         return i < size ? i + 1 : size;
     }
     return i;
+}
+
+/* End of what a parenthesis at `at` holds; `at` where none does. */
+static size_t skip_parenthesis(const char *text, size_t size, size_t at)
+{
+    size_t i = at;
+    int depth = 0;
+    while (i < size && isspace((unsigned char)text[i]))
+        i++;
+    if (i == size || text[i] != '(')
+        return at;
+    for (; i < size; i++) {
+        const size_t quoted = skip_quoted(text, size, i);
+        if (quoted > i) {
+            i = quoted - 1;
+            continue;
+        }
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (depth == 0)
+            return i + 1;
+        if (text[i] == ';' || text[i] == '{')
+            return at;
+    }
+    return at;
+}
+
+static int mark(struct ae_syntax *s, enum ae_mark_kind kind, size_t start, uint32_t line)
+{
+    if (s->mark_count % 64 == 0) {
+        struct ae_mark *more = realloc(s->marks, (size_t)(s->mark_count + 64) * sizeof *more);
+        if (!more)
+            return AE_E_NOMEM;
+        s->marks = more;
+    }
+    s->marks[s->mark_count++] = (struct ae_mark){.kind = kind, .start = (uint32_t)start, .line = line};
+    return AE_OK;
+}
+
+/* The grammar takes a name for an operand of assembly, where programs have d[0] too: the index goes. Nothing else is
+ * changed, so that the text is read on from here. */
+static void blank_operand_indices(char *text, size_t size, size_t at)
+{
+    const size_t end = skip_parenthesis(text, size, at);
+    size_t open = 0;
+    int depth = 0;
+    for (size_t i = at; i < end; i++) {
+        const size_t quoted = skip_quoted(text, size, i);
+        if (quoted > i) {
+            i = quoted - 1;
+            continue;
+        }
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (text[i] == '[' && depth >= 2 && open == 0)
+            open = i;
+        if (text[i] == ']' && open > 0) {
+            blank(text, open, i + 1);
+            open = 0;
+        }
+    }
 }
 
 /* Blanks words that the grammar does not know, with their length kept, and rewrites what it misreads: " < " between
@@ -208,6 +236,13 @@ static int blank_unknown(struct ae_syntax *s)
                 line += text[k] == '\n';
             blank(text, i, to > end ? to : end);
             next = to > end ? to : end;
+        }
+        if ((length == 3 && memcmp(text + i, "asm", 3) == 0) || (length == 7 && memcmp(text + i, "__asm__", 7) == 0)) {
+            size_t operands = end;
+            while (operands < size && text[operands] != '(' && text[operands] != ';' && text[operands] != '"')
+                operands++; /* past volatile */
+            if (operands < size && text[operands] == '(')
+                blank_operand_indices(text, size, operands);
         }
         /* [=] __device__ (int i) { }: a device lambda */
         if (length == 10 && memcmp(text + i, "__device__", 10) == 0 && before == ']') {

@@ -1,0 +1,63 @@
+//= present: steps without an answer
+void f(float *a, float *b, int steps)
+{
+    for (int t = 0; t < steps; t++) {
+        step<<<100, 256>>>(a, b);
+        std::swap(a, b);
+    }
+    cudaDeviceSynchronize();
+}
+
+//= present: an answer every eighth round
+void f(float *a, int *flag, int most)
+{
+    for (int k = 0; k < most; k++) {
+        step<<<100, 256>>>(a, flag);
+        if (k % 8 == 7) {
+            int done;
+            cudaMemcpy(&done, flag, 4, cudaMemcpyDeviceToHost);
+            if (done)
+                break;
+        }
+    }
+}
+
+//= present: the loop on the device
+__global__ void f(float *a, int n)
+{
+    auto grid = cooperative_groups::this_grid();
+    for (int k = 0; k < n; k++) {
+        a[grid.thread_rank()] += 1;
+        grid.sync();
+    }
+}
+
+//= absent: a flag each round
+void f(float *a, int *flag, int most)
+{
+    for (int k = 0; k < most; k++) {
+        int done;
+        step<<<100, 256>>>(a, flag);
+        cudaMemcpy(&done, flag, 4, cudaMemcpyDeviceToHost);
+        if (done)
+            break;
+    }
+}
+
+//= absent: a wait each round
+void f(float *a, int steps)
+{
+    for (int t = 0; t < steps; t++) {
+        step<<<100, 256>>>(a);
+        cudaDeviceSynchronize();
+    }
+}
+
+//= absent: chunks that are copied
+void f(const float *h, float *d, int chunks, int n)
+{
+    for (int c = 0; c < chunks; c++) {
+        cudaMemcpyAsync(d, h + c * n, n * 4, cudaMemcpyHostToDevice);
+        work<<<n / 256, 256>>>(d, n);
+    }
+}

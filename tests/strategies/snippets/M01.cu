@@ -1,0 +1,58 @@
+//= present: a thread an element
+__global__ void scale(const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = 2 * in[i];
+}
+
+//= present: rows walked across by the lanes
+__global__ void row_sums(const double *a, double *sums, int cols)
+{
+    double sum = 0;
+    for (int c = threadIdx.x; c < cols; c += blockDim.x)
+        sum += a[blockIdx.x * cols + c];
+    atomicAdd(&sums[blockIdx.x], sum);
+}
+
+//= present: a two-dimensional grid, x along rows
+__global__ void blur(const float *in, float *out, int w, int h)
+{
+    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x > 0 && x < w - 1 && y < h)
+        out[y * w + x] = in[y * w + x - 1] + in[y * w + x + 1];
+}
+
+//= absent: a thread a row, walked along
+__global__ void row_sums(const float *a, float *sums, int rows, int cols)
+{
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows)
+        return;
+    float sum = 0;
+    for (int c = 0; c < cols; c++)
+        sum += a[r * cols + c];
+    sums[r] = sum;
+}
+
+//= absent: linear through a gather only
+__global__ void pull(const int *start, const int *neighbour, const float *x, float *y, int n)
+{
+    int v = blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= n)
+        return;
+    float sum = 0;
+    for (int e = start[v]; e < start[v + 1]; e++)
+        sum += x[neighbour[e]];
+    y[v] = sum;
+}
+
+//= absent: fields of a structure of nine numbers
+__global__ void push(const float *particles, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    out[9 * i] = particles[9 * i] + particles[9 * i + 3];
+    out[9 * i + 1] = particles[9 * i + 1] + particles[9 * i + 4];
+}

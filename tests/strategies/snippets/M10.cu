@@ -1,0 +1,98 @@
+//= present: rows of a table in shared memory
+__global__ void paths(const int *wall, int *out, int rows)
+{
+    __shared__ int now[256], next[256];
+    const int c = threadIdx.x;
+    now[c] = wall[c];
+    __syncthreads();
+    for (int r = 1; r < rows; r++) {
+        int best = now[c];
+        if (c > 0)
+            best = min(best, now[c - 1]);
+        if (c < 255)
+            best = min(best, now[c + 1]);
+        next[c] = best + wall[r * 256 + c];
+        __syncthreads();
+        now[c] = next[c];
+        __syncthreads();
+    }
+    out[blockIdx.x * 256 + c] = now[c];
+}
+
+//= present: a lattice of a thread, in registers
+__global__ void trees(const float *spot, float *price, int steps)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v[33];
+    for (int k = 0; k < 33; k++)
+        v[k] = spot[i] * k;
+    for (int t = steps; t > 0; t--)
+        for (int k = 0; k < 32; k++)
+            v[k] = 0.5f * (v[k] + v[k + 1]);
+    price[i] = v[0];
+}
+
+//= present: relaxation until nothing changes
+__global__ void distances(const int *head, const int *weight, int m, int n, int *out)
+{
+    extern __shared__ int d[];
+    for (int v = threadIdx.x; v < n; v += blockDim.x)
+        d[v] = v == 0 ? 0 : 1 << 28;
+    int changed = 1;
+    while (__syncthreads_or(changed)) {
+        changed = 0;
+        for (int e = threadIdx.x; e < m; e += blockDim.x) {
+            const int through = d[e % n] + weight[e];
+            if (through < d[head[e]]) {
+                d[head[e]] = through;
+                changed = 1;
+            }
+        }
+    }
+    for (int v = threadIdx.x; v < n; v += blockDim.x)
+        out[v] = d[v];
+}
+
+//= absent: one step a launch
+__global__ void step(const float *now, float *next, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > 0 && i < n - 1)
+        next[i] = (now[i - 1] + now[i + 1]) / 2;
+}
+void run(float *a, float *b, int n, int steps)
+{
+    for (int t = 0; t < steps; t++) {
+        step<<<n / 256 + 1, 256>>>(a, b, n);
+        std::swap(a, b);
+    }
+}
+
+//= absent: an accumulator over tiles
+__global__ void f(const float *a, float *b, int n)
+{
+    __shared__ float s[128];
+    float sum = 0;
+    for (int k = 0; k < n; k++) {
+        s[threadIdx.x] = a[k * 128 + threadIdx.x];
+        __syncthreads();
+        for (int j = 0; j < 128; j++)
+            sum += s[j];
+        __syncthreads();
+    }
+    b[threadIdx.x] = sum;
+}
+
+//= absent: every step stored
+__global__ void f(float *u, int steps, int n)
+{
+    __shared__ float s[128];
+    s[threadIdx.x] = u[threadIdx.x];
+    for (int t = 1; t < steps; t++) {
+        __syncthreads();
+        const float v = (s[threadIdx.x] + s[127 - threadIdx.x]) / 2;
+        __syncthreads();
+        s[threadIdx.x] = v;
+        u[t * n + threadIdx.x] = v;
+    }
+}

@@ -1,0 +1,68 @@
+//= present: sets of states as bits
+__global__ void run(const unsigned *follow, const unsigned char *text, int n, int *out)
+{
+    unsigned state = 1;
+    for (int i = 0; i < n; i++) {
+        unsigned next = 0;
+        for (int q = 0; q < 32; q++)
+            if (state & (1u << q))
+                next |= 1u << (follow[q * 256 + text[i]] % 32);
+        state = next;
+    }
+    out[threadIdx.x] = state;
+}
+
+//= present: neighbours as bits, counted
+__global__ void triangles(const unsigned long long *bits, int words, int *count)
+{
+    int sum = 0;
+    for (int w = 0; w < words; w++)
+        sum += __popcll(bits[blockIdx.x * words + w] & bits[threadIdx.x * words + w]);
+    atomicAdd(count, sum);
+}
+
+//= present: codes of sixteen bits
+__global__ void narrow(const int *in, unsigned short *codes, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        codes[i] = (unsigned short)in[i];
+}
+__global__ void work(const unsigned short *codes, int *out, int n)
+{
+    int sum = 0;
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        sum += codes[i];
+    atomicAdd(out, sum);
+}
+extern "C" void solution_compute(int n, const int *in, int *out)
+{
+    unsigned short *d;
+    narrow<<<n / 256 + 1, 256>>>(in, d, n);
+    work<<<1, 256>>>(d, out, n);
+}
+
+//= absent: shifts that index
+__global__ void f(const float *a, float *b)
+{
+    const int row = threadIdx.x >> 5, lane = threadIdx.x & 31;
+    b[(row << 5) | lane] = a[lane << 2];
+}
+
+//= absent: votes of a warp
+__global__ void f(const int *a, int *count)
+{
+    const unsigned votes = __ballot_sync(~0u, a[threadIdx.x] > 0);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(count, __popc(votes));
+}
+
+//= absent: flags of a byte
+__global__ void f(const int *start, bool *visited, unsigned char *active, int n)
+{
+    const int v = blockIdx.x * blockDim.x + threadIdx.x;
+    if (v < n && active[v]) {
+        active[v] = 0;
+        visited[start[v]] = true;
+    }
+}

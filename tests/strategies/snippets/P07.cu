@@ -1,0 +1,53 @@
+//= present: grid barriers of cooperative groups
+__global__ void f(float *a, int n)
+{
+    cg::grid_group grid = cg::this_grid();
+    for (int k = 0; k < n; k++) {
+        a[grid.thread_rank()] += 1;
+        grid.sync();
+    }
+}
+
+//= present: a barrier by hand
+__device__ void barrier(unsigned *count, unsigned target)
+{
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(count, 1u);
+        while (*(volatile unsigned *)count < target)
+            ;
+    }
+    __syncthreads();
+}
+__global__ void f(float *a, unsigned *count, int n) { for (int k = 0; k < n; k++) barrier(count, (k + 1) * gridDim.x); }
+
+//= present: a cooperative launch
+void run(void **args) { cudaLaunchCooperativeKernel((void *)f, dim3(132), dim3(256), args, 0, 0); }
+
+//= absent: iterations inside a block
+__global__ void f(float *a, int n)
+{
+    for (int k = 0; k < n; k++) {
+        a[blockIdx.x * blockDim.x + threadIdx.x] += 1;
+        __syncthreads();
+    }
+}
+
+//= absent: a barrier of the block by cooperative groups
+__global__ void f(float *a, int n)
+{
+    cg::thread_block block = cg::this_thread_block();
+    for (int k = 0; k < n; k++) {
+        a[block.thread_rank()] += 1;
+        block.sync();
+    }
+}
+
+//= absent: the rank in the grid
+__global__ void f(float *a, int n)
+{
+    const auto i = cg::this_grid().thread_rank();
+    if (i < n)
+        a[i] = 1;
+}
