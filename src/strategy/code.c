@@ -636,7 +636,7 @@ struct ae_value ae_value_of(struct ae_program *code, int node)
 
 /* The value that a small function of this source returns for these arguments: parameters are bound, its assignments and
  * returns evaluated, and all is put back. */
-static bool inlined(struct ae_program *code, const struct ae_call *call, struct ae_value *ret)
+static bool inlined(struct ae_program *code, const struct ae_call_site *call, struct ae_value *ret)
 {
     struct ae_syntax *s = &code->syntax;
     struct ae_function *f = &code->functions[call->target];
@@ -680,7 +680,7 @@ static struct ae_value call_value(struct ae_program *code, int node)
     const int stripped = ae_strip(s, node);
     if (stripped != node)
         return ae_value_of(code, stripped);
-    const struct ae_call *call = ae_call_at(code, node);
+    const struct ae_call_site *call = ae_call_at(code, node);
     struct ae_value v = {.set = true, .root = -1, .deps = D_CALLED};
     if (!call)
         return v;
@@ -780,10 +780,10 @@ int ae_last_name(const struct ae_syntax *s, int callee)
 static int add_call(struct ae_program *code, int node)
 {
     const struct ae_syntax *s = &code->syntax;
-    struct ae_call *c = APPEND(code->calls, code->call_count);
+    struct ae_call_site *c = APPEND(code->calls, code->call_count);
     if (!c)
         return AE_E_NOMEM;
-    *c = (struct ae_call){.node = node, .callee = ae_child(s, node, F_FUNCTION), .arguments = ae_child(s, node, F_ARGUMENTS),
+    *c = (struct ae_call_site){.node = node, .callee = ae_child(s, node, F_FUNCTION), .arguments = ae_child(s, node, F_ARGUMENTS),
                           .function = code->function_of[node], .loop = code->loop_of[node], .target = -1,
                           .launch = ae_first_of(s, node, N_LAUNCH)};
     c->name = ae_last_name(s, c->callee);
@@ -941,7 +941,7 @@ static void resolve_calls(struct ae_program *code)
         if (code->functions[f].name >= 0)
             by_name[code->functions[f].name] = f;
     for (int c = 0; c < code->call_count; c++) {
-        struct ae_call *call = &code->calls[c];
+        struct ae_call_site *call = &code->calls[c];
         if (call->name >= 0 && ae_kind(&code->syntax, call->callee) != N_FIELD)
             call->target = by_name[call->name];
         if (call->launches && call->launch < 0) /* cudaLaunchKernel(kernel, ...): the kernel is among the arguments */
@@ -956,7 +956,7 @@ static void resolve_calls(struct ae_program *code)
     free(by_name);
 }
 
-static bool barrier_call(const struct ae_program *code, const struct ae_call *call)
+static bool barrier_call(const struct ae_program *code, const struct ae_call_site *call)
 {
     static const char *const barriers[] = {"__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count",
                                            "sync", "__syncwarp", "barrier_sync", "arrive_and_wait", NULL};
@@ -971,7 +971,7 @@ static void read_loops(struct ae_program *code)
         l->device = ae_on_device(code, l->function);
     }
     for (int c = 0; c < code->call_count; c++) {
-        const struct ae_call *call = &code->calls[c];
+        const struct ae_call_site *call = &code->calls[c];
         const bool barrier = barrier_call(code, call);
         for (int l = call->loop; (barrier || call->launches) && l >= 0; l = code->loops[l].parent) {
             code->loops[l].barrier |= barrier;
@@ -981,7 +981,7 @@ static void read_loops(struct ae_program *code)
     /* A host function that launches launches where it is called. */
     for (int round = 0; round < 3; round++)
         for (int c = 0; c < code->call_count; c++) {
-            const struct ae_call *call = &code->calls[c];
+            const struct ae_call_site *call = &code->calls[c];
             if (call->launches || call->target < 0 || call->loop < 0 || !code->functions[call->target].host)
                 continue;
             for (int d = 0; d < code->call_count; d++)
@@ -1144,7 +1144,7 @@ static void flow(struct ae_program *code)
                     v->value.deps |= D_FLOAT;
             }
         for (int c = 0; c < code->call_count; c++) {
-            const struct ae_call *call = &code->calls[c];
+            const struct ae_call_site *call = &code->calls[c];
             if (call->target < 0 || call->launches || code->functions[call->target].kernel)
                 continue;
             const int first = code->functions[call->target].first_variable;
@@ -1285,12 +1285,12 @@ void ae_code_release(struct ae_program *code)
     memset(code, 0, sizeof *code);
 }
 
-int ae_argument(const struct ae_program *code, const struct ae_call *call, int n)
+int ae_argument(const struct ae_program *code, const struct ae_call_site *call, int n)
 {
     return ae_nth(&code->syntax, call->arguments, n);
 }
 
-const struct ae_call *ae_call_at(const struct ae_program *code, int node)
+const struct ae_call_site *ae_call_at(const struct ae_program *code, int node)
 {
     int lo = 0, hi = code->call_count; /* in order of nodes */
     while (lo < hi) {

@@ -92,7 +92,7 @@ struct ae_loop {
     bool barrier, launch; /* contains __syncthreads() or its like; a launch */
 };
 
-struct ae_call {
+struct ae_call_site {
     int node, callee, name, arguments; /* name: of the last part of a qualified name */
     int function, loop;
     int target;  /* function of this source; -1 */
@@ -119,7 +119,7 @@ struct ae_program {
     struct ae_variable *variables;
     struct ae_assign *assigns;
     struct ae_loop *loops;
-    struct ae_call *calls;
+    struct ae_call_site *calls;
     struct ae_access *accesses;
     int function_count, variable_count, assign_count, loop_count, call_count, access_count;
     int *function_of, *loop_of; /* by node; -1 */
@@ -155,9 +155,9 @@ static inline bool ae_named(const struct ae_program *code, int name, const char 
 int ae_last_name(const struct ae_syntax *s, int callee);
 
 /* n-th argument of a call. */
-int ae_argument(const struct ae_program *code, const struct ae_call *call, int n);
+int ae_argument(const struct ae_program *code, const struct ae_call_site *call, int n);
 /* The call that a node is; NULL. */
-const struct ae_call *ae_call_at(const struct ae_program *code, int node);
+const struct ae_call_site *ae_call_at(const struct ae_program *code, int node);
 /* The access that a subscript is; NULL. */
 const struct ae_access *ae_access_at(const struct ae_program *code, int node);
 

@@ -183,6 +183,24 @@ static int source_findings(const struct ae_hunt *hunt, struct ae_findings_list *
     return rc;
 }
 
+/* Evidence against what nobody claims says nothing, and neither does a read-only load that the compiler chose by itself. */
+static void drop_baseless(struct ae_findings_list *list)
+{
+    bool claimed[AE_STRATEGY_COUNT] = {false};
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].evidence == AE_EVIDENCE_SOURCE)
+            claimed[list->items[i].strategy] |= list->items[i].presence == AE_PRESENT;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct ae_finding *f = &list->items[i];
+        const bool baseless = f->evidence != AE_EVIDENCE_SOURCE && !claimed[f->strategy] &&
+                              (f->presence == AE_ABSENT || f->strategy == AE_STRATEGY_M06);
+        if (!baseless)
+            list->items[kept++] = *f;
+    }
+    list->count = kept;
+}
+
 /* Source first: it says what was meant. What the binary and the run say for it makes it surer; what they say against
  * it (spilled tiles) takes it back. */
 static void conclude(struct ae_findings *f)
@@ -244,6 +262,8 @@ int ae_strategy_find(struct ae_finder *finder, const struct ae_strategy_input *i
         rc = ae_binary_find(input->sass, input->resources, &list, err);
     if (rc == AE_OK && input->facts)
         rc = ae_run_find(input->facts, &list, err);
+    if (rc == AE_OK)
+        drop_baseless(&list);
     if (rc == AE_OK) {
         if (list.count > 0)
             qsort(list.items, list.count, sizeof *list.items, by_strategy);

@@ -92,7 +92,7 @@ static void add_usage(struct ae_program *code, int variable, bool in_loop, int d
     }
     /* handed on to functions of the device */
     for (int c = 0; c < code->call_count && depth < 4; c++) {
-        const struct ae_call *call = &code->calls[c];
+        const struct ae_call_site *call = &code->calls[c];
         if (call->target < 0 || call->launches || call->function != code->variables[variable].function)
             continue;
         for (int v = code->functions[call->target].first_variable;
@@ -118,7 +118,7 @@ static void precomputed(struct ae_hunt *hunt)
     } uses[MOST];
     int count = 0;
     for (int c = 0; c < code->call_count; c++) {
-        const struct ae_call *call = &code->calls[c];
+        const struct ae_call_site *call = &code->calls[c];
         if (!call->launches || call->target < 0 || call->launch < 0)
             continue;
         for (int v = code->functions[call->target].first_variable;
@@ -135,12 +135,12 @@ static void precomputed(struct ae_hunt *hunt)
         }
     }
     for (int w = 0; w < count; w++) {
-        const struct ae_call *writer = &code->calls[uses[w].call];
+        const struct ae_call_site *writer = &code->calls[uses[w].call];
         if (!uses[w].usage.written || uses[w].usage.read || !uses[w].usage.computed || writer->loop >= 0)
             continue;
         bool only = true, again = false;
         for (int r = 0; r < count; r++) {
-            const struct ae_call *reader = &code->calls[uses[r].call];
+            const struct ae_call_site *reader = &code->calls[uses[r].call];
             if (uses[r].variable != uses[w].variable || reader == writer)
                 continue;
             only &= !uses[r].usage.written;
@@ -164,7 +164,7 @@ static void precomputed(struct ae_hunt *hunt)
             continue;
         bool handed = false, constant = false;
         for (int c = 0; c < code->call_count; c++) {
-            const struct ae_call *call = &code->calls[c];
+            const struct ae_call_site *call = &code->calls[c];
             const char *name = ae_name(code, call->name);
             if (call->function != function || call->node < match->at || !ae_mentions(s, call->arguments, code->variables[v].name))
                 continue;
@@ -467,7 +467,7 @@ static void wavefronts(struct ae_hunt *hunt)
         }
         /* a launch a front: the kernel subtracts its member from the front's number */
         for (int c = 0; c < code->call_count && !loop->device; c++) {
-            const struct ae_call *call = &code->calls[c];
+            const struct ae_call_site *call = &code->calls[c];
             if (!call->launches || call->target < 0 || !ae_loop_within(code, call->loop, l))
                 continue;
             for (int v = code->functions[call->target].first_variable;
@@ -517,7 +517,7 @@ static void scans(struct ae_hunt *hunt)
     const struct ae_syntax *s = S;
     AE_EACH_MATCH(hunt, AE_STRATEGY_C11, match) {
         if (ae_role(hunt, match, "shuffle")) {
-            const struct ae_call *call = ae_call_at(code, match->at);
+            const struct ae_call_site *call = ae_call_at(code, match->at);
             const int distance = call ? ae_argument(code, call, ae_named(code, call->name, "shfl_up") ? 1 : 2) : -1;
             bool doubling = false;
             for (int l = code->loop_of[match->at]; l >= 0; l = code->loops[l].parent)
@@ -675,7 +675,7 @@ static void early_exits(struct ae_hunt *hunt)
                     continue;
                 bool copied = false;
                 for (int c = 0; c < code->call_count && !copied; c++) {
-                    const struct ae_call *call = &code->calls[c];
+                    const struct ae_call_site *call = &code->calls[c];
                     copied = call->function == loop->function && ae_is_below(s, call->node, loop->node) &&
                              (strncmp(ae_name(code, call->name), "cudaMemcpy", 10) == 0 || strstr(ae_name(code, call->name), "download") ||
                               strstr(ae_name(code, call->name), "read") || strstr(ae_name(code, call->name), "fetch")) &&

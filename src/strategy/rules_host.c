@@ -5,22 +5,22 @@
 
 #define S (&hunt->code->syntax)
 
-static bool is_copy(const struct ae_program *code, const struct ae_call *call)
+static bool is_copy(const struct ae_program *code, const struct ae_call_site *call)
 {
     return strncmp(ae_name(code, call->name), "cudaMemcpy", 10) == 0;
 }
 
-static bool to_device(const struct ae_program *code, const struct ae_call *call)
+static bool to_device(const struct ae_program *code, const struct ae_call_site *call)
 {
     return is_copy(code, call) && ae_text_has(&code->syntax, call->arguments, "HostToDevice");
 }
 
-static bool to_host(const struct ae_program *code, const struct ae_call *call)
+static bool to_host(const struct ae_program *code, const struct ae_call_site *call)
 {
     return is_copy(code, call) && ae_text_has(&code->syntax, call->arguments, "DeviceToHost");
 }
 
-static bool waits_for_device(const struct ae_program *code, const struct ae_call *call)
+static bool waits_for_device(const struct ae_program *code, const struct ae_call_site *call)
 {
     static const char *const waits[] = {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize", "cudaMemcpy", "cudaMemcpy2D",
                                         "cudaMemcpyFromSymbol", "cudaFree", NULL};
@@ -56,7 +56,7 @@ static void overlapped(struct ae_hunt *hunt)
         const int l = code->loop_of[match->at];
         if (!ae_role(hunt, match, "copy") || l < 0)
             continue;
-        const struct ae_call *copy = ae_call_at(code, match->at);
+        const struct ae_call_site *copy = ae_call_at(code, match->at);
         /* on a stream that changes from chunk to chunk, or while another stream computes */
         const int stream = copy ? ae_argument(code, copy, 4) : -1;
         if (stream < 0)
@@ -83,7 +83,7 @@ static void packed(struct ae_hunt *hunt)
         enum { MOST = 64 };
         int targets[MOST], counts[MOST], places[MOST], count = 0;
         for (int c = 0; c < code->call_count; c++) {
-            const struct ae_call *call = &code->calls[c];
+            const struct ae_call_site *call = &code->calls[c];
             const bool plain = ae_named(code, call->name, "memcpy"), std = ae_named(code, call->name, "copy") || ae_named(code, call->name, "copy_n");
             if (call->function != f || !(plain || std))
                 continue;
@@ -217,7 +217,7 @@ static bool waits_each_round(const struct ae_program *code, int l, int *ret_rare
     const struct ae_loop *loop = &code->loops[l];
     bool waits = false;
     for (int c = 0; c < code->call_count; c++) {
-        const struct ae_call *call = &code->calls[c];
+        const struct ae_call_site *call = &code->calls[c];
         bool wait = (waits_for_device(code, call) && !(is_copy(code, call) && ae_text_has(s, call->arguments, "DeviceToDevice"))) ||
                     strstr(ae_name(code, call->name), "download");
         int inside = ae_loop_within(code, call->loop, l);
@@ -259,7 +259,7 @@ static void resident(struct ae_hunt *hunt)
             continue;
         bool chunks = false, allocates = false;
         for (int c = 0; c < code->call_count; c++) {
-            const struct ae_call *call = &code->calls[c];
+            const struct ae_call_site *call = &code->calls[c];
             if (!ae_loop_within(code, call->loop, l) || call->function != code->loops[l].function)
                 continue;
             chunks |= to_device(code, call) || (to_host(code, call) && rare < 0);
@@ -308,7 +308,7 @@ static void split(struct ae_hunt *hunt)
         /* between a launch and the wait for it, in the same list of statements */
         int before = -1, after = -1;
         for (int c = 0; c < code->call_count; c++) {
-            const struct ae_call *call = &code->calls[c];
+            const struct ae_call_site *call = &code->calls[c];
             if (call->function != loop->function)
                 continue;
             const bool async = call->launches || strstr(ae_name(code, call->name), "Async");
@@ -324,7 +324,7 @@ static void split(struct ae_hunt *hunt)
     }
     /* a thread of the host beside the launches */
     for (int c = 0; c < code->call_count; c++) {
-        const struct ae_call *call = &code->calls[c];
+        const struct ae_call_site *call = &code->calls[c];
         if (ae_named(code, call->name, "async") && ae_text_has(s, call->callee, "std::"))
             ae_say(hunt, AE_STRATEGY_H07, call->node, 0.7, "a thread of the host works beside the device");
     }

@@ -128,12 +128,12 @@ static bool made_on_device(const struct ae_program *code, int parameter)
 {
     const struct ae_syntax *s = &code->syntax;
     for (int c = 0; c < code->call_count; c++) {
-        const struct ae_call *call = &code->calls[c];
+        const struct ae_call_site *call = &code->calls[c];
         if (!call->launches || call->target != code->variables[parameter].function)
             continue;
         const int handed = ae_variable_at(code, ae_argument(code, call, code->variables[parameter].position));
         for (int d = 0; handed >= 0 && d < code->call_count; d++) {
-            const struct ae_call *other = &code->calls[d];
+            const struct ae_call_site *other = &code->calls[d];
             if (!other->launches || other->target < 0)
                 continue;
             for (int v = code->functions[other->target].first_variable;
@@ -381,7 +381,7 @@ static void study(const struct ae_program *code, int array, struct shared_use *u
     }
     /* memcpy_async(tile + i, global + j, ...), cp.async by address */
     for (int c = 0; c < code->call_count; c++) {
-        const struct ae_call *call = &code->calls[c];
+        const struct ae_call_site *call = &code->calls[c];
         const char *name = ae_name(code, call->name);
         if (ae_on_device(code, call->function) && (strstr(name, "memcpy_async") || strstr(name, "cp_async") || strstr(name, "__cvta_generic_to_shared")) &&
             array >= 0 && ae_mentions(s, call->arguments, code->variables[array].name)) {
@@ -951,7 +951,7 @@ static void locality(struct ae_hunt *hunt)
         bool counted = false, place = false;
         for (int round = 0; round < 2; round++) {
             for (int n = index; n >= 0 && n < s->nodes[index].after; n++) {
-                const struct ae_call *call = s->nodes[n].kind == N_CALL ? ae_call_at(code, n) : NULL;
+                const struct ae_call_site *call = s->nodes[n].kind == N_CALL ? ae_call_at(code, n) : NULL;
                 if (call && ae_named(code, call->name, "atomicAdd")) {
                     const int target = ae_argument(code, call, 0);
                     counted = true;

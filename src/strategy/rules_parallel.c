@@ -37,7 +37,7 @@ static void reductions(struct ae_hunt *hunt)
             if (by_cooperative_groups(s, match->what))
                 ae_say(hunt, AE_STRATEGY_P02, match->at, 0.95, "the group's values are combined by the library");
         } else if (ae_role(hunt, match, "shuffle")) {
-            const struct ae_call *call = ae_call_at(code, match->at);
+            const struct ae_call_site *call = ae_call_at(code, match->at);
             if (!call)
                 continue;
             const bool method = ae_kind(s, call->callee) == N_FIELD;
@@ -407,7 +407,7 @@ static void privatised(struct ae_hunt *hunt)
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
     AE_EACH_MATCH(hunt, AE_STRATEGY_P08, match) {
-        const struct ae_call *call = ae_call_at(code, match->at);
+        const struct ae_call_site *call = ae_call_at(code, match->at);
         if (!call || call->function < 0)
             continue;
         const struct ae_value target = ae_value_of(code, ae_argument(code, call, 0));
@@ -461,7 +461,7 @@ static int atomic_behind(const struct ae_program *code, int node, int depth)
     const struct ae_syntax *s = &code->syntax;
     for (int i = node; node >= 0 && i < s->nodes[node].after; i++) {
         if (s->nodes[i].kind == N_CALL) {
-            const struct ae_call *call = ae_call_at(code, i);
+            const struct ae_call_site *call = ae_call_at(code, i);
             if (call && (ae_named(code, call->name, "atomicAdd") || ae_named(code, call->name, "atomicInc")))
                 return i;
         }
@@ -490,7 +490,7 @@ static bool read_somewhere(struct ae_program *code, int variable, int writer)
     set[count++] = variable;
     for (int round = 0; round < 3; round++)
         for (int c = 0; c < code->call_count; c++) {
-            const struct ae_call *call = &code->calls[c];
+            const struct ae_call_site *call = &code->calls[c];
             const bool swap = ae_named(code, call->name, "swap");
             for (int n = 0; n < 16; n++) {
                 const int argument = ae_argument(code, call, n);
@@ -572,7 +572,7 @@ static void work_lists(struct ae_hunt *hunt)
         if (!a || (a->space != SPACE_GLOBAL && a->space != SPACE_SHARED) || a->last_index < 0)
             continue;
         const int atomic = atomic_behind(code, a->last_index, 0);
-        const struct ae_call *call = atomic < 0 ? NULL : ae_call_at(code, atomic);
+        const struct ae_call_site *call = atomic < 0 ? NULL : ae_call_at(code, atomic);
         /* or at the place among the voters of a ballot */
         if (!call && a->variable >= 0 && ae_text_has(s, a->last_index, "__popc")) {
             if (read_somewhere(code, ae_array_of(code, a), a->node))
@@ -602,7 +602,7 @@ static void work_lists(struct ae_hunt *hunt)
     }
     /* compaction by a library, into something that a kernel reads */
     for (int c = 0; c < code->call_count; c++) {
-        const struct ae_call *call = &code->calls[c];
+        const struct ae_call_site *call = &code->calls[c];
         static const char *const compacts[] = {"Flagged", "copy_if", "remove_if", NULL};
         if (!ae_name_among(code, call->name, compacts) || ae_on_device(code, call->function) || call->loop < 0)
             continue;
@@ -617,7 +617,7 @@ static void dynamic(struct ae_hunt *hunt)
     const struct ae_syntax *s = S;
     AE_EACH_MATCH(hunt, AE_STRATEGY_B02, match) {
         const int l = code->loop_of[match->at];
-        const struct ae_call *call = ae_call_at(code, match->at);
+        const struct ae_call_site *call = ae_call_at(code, match->at);
         if (l < 0 || !call)
             continue;
         const struct ae_value step = ae_value_of(code, ae_argument(code, call, 1));
@@ -712,7 +712,7 @@ static void bins(struct ae_hunt *hunt)
             ae_say(hunt, AE_STRATEGY_B03, x->node, 0.8, "items are counted by size in %s", ae_name(code, array));
     }
     for (int c = 0; c < code->call_count; c++) { /* atomicAdd(&bins[length], 1) */
-        const struct ae_call *call = &code->calls[c];
+        const struct ae_call_site *call = &code->calls[c];
         if (!ae_named(code, call->name, "atomicAdd"))
             continue;
         const int target = ae_argument(code, call, 0);
@@ -728,7 +728,7 @@ static void bins(struct ae_hunt *hunt)
     static const char *const kinds[] = {"short", "long", "small", "large", "low", "high", "light", "heavy", "big", "medium", "narrow", "wide", NULL};
     int launched = -1, launches = 0;
     for (int c = 0; c < code->call_count; c++) {
-        const struct ae_call *call = &code->calls[c];
+        const struct ae_call_site *call = &code->calls[c];
         if (!call->launches || call->target < 0 || !ae_name_has_word(code, code->functions[call->target].name, kinds))
             continue;
         bool by_size = false;

@@ -398,6 +398,59 @@ static int flatten(const struct ae_grammar *grammar, struct ae_syntax *s)
     return rc;
 }
 
+/* Bytes below ERROR nodes, the outermost counted. */
+static size_t error_bytes(TSTree *tree)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
+    size_t bad = 0;
+    bool more = ts_node_has_error(ts_tree_root_node(tree));
+    while (more) {
+        const TSNode node = ts_tree_cursor_current_node(&cursor);
+        const bool error = ts_node_symbol(node) == (TSSymbol)-1;
+        if (error)
+            bad += ts_node_end_byte(node) - ts_node_start_byte(node);
+        if (!error && ts_node_has_error(node) && ts_tree_cursor_goto_first_child(&cursor))
+            continue;
+        while (!ts_tree_cursor_goto_next_sibling(&cursor))
+            if (!ts_tree_cursor_goto_parent(&cursor)) {
+                more = false;
+                break;
+            }
+    }
+    ts_tree_cursor_delete(&cursor);
+    return bad;
+}
+
+/* Above this share of bytes without sense the source is read definition by definition. */
+#define BROKEN_LEAST 0.05
+
+/* One broken definition can take all that follows with it. Definitions end where a line begins with '}'; those that make
+ * no sense by themselves are blanked, so that the others are read. Returns the bytes blanked. */
+static size_t blank_broken(TSParser *parser, struct ae_syntax *s)
+{
+    size_t gone = 0;
+    for (size_t from = 0; from < s->size;) {
+        size_t to = from;
+        do {
+            const char *end = memchr(s->text + to, '\n', s->size - to);
+            const bool closes = s->text[to] == '}';
+            to = end ? (size_t)(end - s->text) + 1 : s->size;
+            if (closes)
+                break;
+        } while (to < s->size);
+        ts_parser_reset(parser);
+        TSTree *tree = ts_parser_parse_string(parser, NULL, s->text + from, (uint32_t)(to - from));
+        if (tree && (double)error_bytes(tree) > 0.5 * (double)(to - from)) {
+            blank(s->text, from, to);
+            gone += to - from;
+        }
+        if (tree)
+            ts_tree_delete(tree);
+        from = to;
+    }
+    return gone;
+}
+
 int ae_syntax_parse(const struct ae_grammar *grammar, TSParser *parser, const char *text, size_t size,
                     struct ae_syntax *ret, struct ae_error *err)
 {
@@ -414,7 +467,15 @@ int ae_syntax_parse(const struct ae_grammar *grammar, TSParser *parser, const ch
     if (rc == AE_OK) {
         ts_parser_reset(parser);
         s.tree = ts_parser_parse_string(parser, NULL, s.text, (uint32_t)size);
+        size_t gone = 0;
+        if (s.tree && (double)error_bytes(s.tree) > BROKEN_LEAST * (double)size && (gone = blank_broken(parser, &s)) > 0) {
+            ts_tree_delete(s.tree);
+            ts_parser_reset(parser);
+            s.tree = ts_parser_parse_string(parser, NULL, s.text, (uint32_t)size);
+        }
         rc = s.tree ? flatten(grammar, &s) : AE_E_NOMEM;
+        s.unread += size ? (double)gone / (double)size : 0;
+        s.unread = s.unread > 1 ? 1 : s.unread;
     }
     if (rc != AE_OK) {
         ae_syntax_release(&s);

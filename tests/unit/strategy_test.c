@@ -1,0 +1,443 @@
+#include "base/file.h"
+#include "profile/facts.h"
+#include "strategy/dump.h"
+#include "strategy/hunt.h"
+#include "strategy/ladder.h"
+#include "strategy/strategy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+static struct ae_finder *finder;
+static const char *dumps; /* folder */
+
+/* --- the catalogue --- */
+
+static void every_strategy_is_described(void **state)
+{
+    (void)state;
+    int structural = 0, by_class[5] = {0};
+    assert_int_equal(AE_STRATEGY_COUNT, 43);
+    for (int i = 0; i < AE_STRATEGY_COUNT; i++) {
+        const struct ae_strategy *s = &ae_strategies[i];
+        assert_non_null(s->id);
+        assert_true(s->name && s->definition && s->pays && s->is_not && s->evidence);
+        assert_int_equal(strlen(s->id), 3);
+        assert_int_equal(s->id[0], "MCPBH"[s->class]);
+        structural += s->kind == AE_STRATEGY_STRUCTURAL;
+        by_class[s->class]++;
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(s->id, ae_strategies[k].id);
+    }
+    assert_int_equal(structural, 32);
+    const int expected[5] = {12, 12, 8, 4, 7};
+    assert_memory_equal(by_class, expected, sizeof expected);
+}
+
+static void ids_are_found_and_suggested(void **state)
+{
+    (void)state;
+    struct ae_error err = {0};
+    assert_int_equal(ae_strategy_by_id("m03", &err), AE_STRATEGY_M03);
+    assert_int_equal(ae_strategy_by_id("C04", &err), -1);
+    assert_non_null(strstr(err.text, "did you mean"));
+    assert_int_equal(ae_strategy_by_id("M03 and much more", &err), -1);
+}
+
+/* --- sources --- */
+
+static void find(const char *source, struct ae_findings *ret)
+{
+    struct ae_error err = {0};
+    const struct ae_strategy_input input = {.source = source, .source_size = strlen(source)};
+    if (ae_strategy_find(finder, &input, ret, &err) != AE_OK)
+        fail_msg("%s", err.text);
+}
+
+static const struct ae_finding *of(const struct ae_findings *f, enum ae_strategy_id id)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (f->items[i].strategy == id)
+            return &f->items[i];
+    return NULL;
+}
+
+static void lines_are_those_of_the_source(void **state)
+{
+    (void)state;
+    struct ae_findings f;
+    find("// a comment\n"
+         "__global__ __cluster_dims__(2, 1,\n"
+         "    1) void f(const float *__restrict__ a, float *b)\n"
+         "{\n"
+         "    __shared__ __align__(16) float s[32][33]; // < >\n"
+         "    auto g = [=] __device__(int i) { return __ldg(&a[i]); };\n"
+         "    s[0][threadIdx.x] = g(1);\n"
+         "}\n", &f);
+    assert_true(f.unread == 0);
+    assert_int_equal(f.presence[AE_STRATEGY_M06], AE_PRESENT);
+    const struct ae_finding *padding = of(&f, AE_STRATEGY_M08), *loads = of(&f, AE_STRATEGY_M06);
+    assert_non_null(padding);
+    assert_int_equal(padding->lines[0].first, 5);
+    assert_int_equal(loads->lines[0].first, 3);
+    assert_int_equal(loads->lines[loads->line_count - 1].last, 6);
+    ae_findings_release(&f);
+}
+
+/* A comparison that reads like template arguments, beside which a kernel must not be lost. */
+static void comparisons_are_no_templates(void **state)
+{
+    (void)state;
+    struct ae_findings f;
+    find("__global__ void f(const float4 *a, int *b, int n)\n{\n"
+         "    int i = threadIdx.x;\n"
+         "    if (a[i].x < a[0].y || i > n || a[i].z < a[1].x || n > 3)\n        b[i] = 1;\n"
+         "    for (int k = blockIdx.x; k < n; k += gridDim.x)\n        b[k] = 2;\n}\n", &f);
+    assert_true(f.unread == 0);
+    assert_int_equal(f.presence[AE_STRATEGY_P01], AE_PRESENT);
+    ae_findings_release(&f);
+}
+
+static void what_does_not_compile_is_read_as_far_as_it_goes(void **state)
+{
+    (void)state;
+    struct ae_findings f;
+    find("#include <no_such_file>\n"
+         "#define STEP(x) x = x +\n"
+         "template <class T, int... N> __global__ void f(T *a, int n) {\n"
+         "    undeclared<T>::kind thing = ;\n"
+         "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) { a[i] = STEP(2) 3; }\n"
+         "    float x = rsqrtf(a[0]);\n"
+         "}\n"
+         "void broken( {{{ ((( [[ not C at all: if if else ) ] } ; case\n"
+         "}\n"
+         "__global__ void g(float *a) { atomicAdd(&a[0], __shfl_down_sync(~0u, a[1], 16)); }\n", &f);
+    assert_int_equal(f.presence[AE_STRATEGY_P02], AE_PRESENT);
+    assert_int_equal(f.presence[AE_STRATEGY_P01], AE_PRESENT);
+    assert_int_equal(f.presence[AE_STRATEGY_C07], AE_PRESENT);
+    ae_findings_release(&f);
+    find("this is no program at all ((((( {{{ ]] ;; %%% \\ @@@ $$$ ~~ not even nearly *&^ )( )( )(", &f);
+    for (int id = 0; id < AE_STRATEGY_COUNT; id++)
+        assert_int_not_equal(f.presence[id], AE_PRESENT);
+    if (f.unread > 0.25) /* nothing is said to be lacking */
+        assert_int_equal(f.presence[AE_STRATEGY_M03], AE_UNKNOWN);
+    ae_findings_release(&f);
+    find("", &f);
+    assert_int_equal(f.presence[AE_STRATEGY_M03], AE_ABSENT);
+    ae_findings_release(&f);
+}
+
+static void comments_and_strings_show_nothing(void **state)
+{
+    (void)state;
+    struct ae_findings f;
+    find("/* __ldg(a) cudaHostRegister(x) __launch_bounds__(256) #pragma unroll */\n"
+         "// cub::DeviceScan::ExclusiveSum, cudaGraphLaunch(g)\n"
+         "const char *text = \"__shfl_down_sync cudaMallocAsync( wmma::mma_sync\";\n"
+         "const char *raw = R\"(cudaHostAlloc(1) __maxnreg__(3))\";\n"
+         "__global__ void f(float *a) { a[threadIdx.x] = 1; }\n", &f);
+    for (int id = 0; id < AE_STRATEGY_COUNT; id++)
+        if (id != AE_STRATEGY_M01)
+            assert_int_not_equal(f.presence[id], AE_PRESENT);
+    ae_findings_release(&f);
+}
+
+static char *repeated(const char *unit, size_t times, const char *end)
+{
+    const size_t n = strlen(unit);
+    char *text = malloc(n * times + strlen(end) + 1);
+    assert_non_null(text);
+    for (size_t i = 0; i < times; i++)
+        memcpy(text + i * n, unit, n);
+    memcpy(text + n * times, end, strlen(end) + 1);
+    return text;
+}
+
+static void long_and_deep_sources_end(void **state)
+{
+    (void)state;
+    struct ae_findings f;
+    /* 10 000 lines */
+    char *text = repeated("__global__ void f(const float *a, float *b, int n)\n{\n    for (int i = threadIdx.x; i < n; i += blockDim.x)\n"
+                          "        b[i] = a[i] * 2;\n}\n", 2000, "__global__ void g(float *a) { a[0] = rsqrtf(a[1]); }\n");
+    find(text, &f);
+    assert_int_equal(f.presence[AE_STRATEGY_C07], AE_PRESENT);
+    assert_int_equal(of(&f, AE_STRATEGY_C07)->lines[0].first, 10001);
+    assert_true(of(&f, AE_STRATEGY_M01)->line_count <= AE_FINDING_LINES);
+    ae_findings_release(&f);
+    free(text);
+    const char *const units[] = {"(", "{", "a[", "f(", "for (;;) ", "if (x) ", "-", "a < b > ", "int i = i + ", "template <int N> ", "x = ", "[=] __device__ (", "asm(\"\" : \"r\"(a["};
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        char *deep = repeated(units[u], 5000, "1;");
+        char *whole = malloc(strlen(deep) + 64);
+        assert_non_null(whole);
+        sprintf(whole, "__global__ void f(int *a) { %s }", deep);
+        find(whole, &f);
+        ae_findings_release(&f);
+        free(whole);
+        free(deep);
+    }
+}
+
+static void sentences_are_plain_text(void **state)
+{
+    (void)state;
+    struct ae_findings f;
+    find("__global__ void f(const float *__restrict__ \xc3\xa4\xc3\xb6, float *b) { __shared__ float \xff\x01[32][33]; b[0] = \xc3\xa4\xc3\xb6[0]; }", &f);
+    for (size_t i = 0; i < f.count; i++)
+        for (const char *c = f.items[i].sentence; *c; c++)
+            assert_true(*c >= ' ' && *c <= '~');
+    ae_findings_release(&f);
+}
+
+static void too_long_is_said(void **state)
+{
+    (void)state;
+    struct ae_error err = {0};
+    struct ae_findings f;
+    const struct ae_strategy_input input = {.source = "", .source_size = AE_STRATEGY_SOURCE_MAX + 1};
+    assert_int_equal(ae_strategy_find(finder, &input, &f, &err), AE_E_INPUT);
+}
+
+/* --- machine code --- */
+
+static char *dump(const char *name)
+{
+    char path[4200];
+    struct ae_bytes bytes;
+    struct ae_error err = {0};
+    snprintf(path, sizeof path, "%s/%s", dumps, name);
+    if (ae_file_read(path, 1 << 20, &bytes, &err) != AE_OK)
+        fail_msg("%s", err.text);
+    return (char *)bytes.data;
+}
+
+static enum ae_presence in_code(const char *name, const char *resources, enum ae_strategy_id id)
+{
+    struct ae_findings_list list = {0};
+    struct ae_error err = {0};
+    enum ae_presence presence = AE_UNKNOWN;
+    ae_autofree char *sass = dump(name);
+    assert_int_equal(ae_binary_find(sass, resources, &list, &err), AE_OK);
+    for (size_t i = 0; i < list.count; i++) {
+        assert_int_equal(list.items[i].evidence, AE_EVIDENCE_BINARY);
+        if (list.items[i].strategy == id)
+            presence = list.items[i].presence;
+    }
+    free(list.items);
+    return presence;
+}
+
+static void machine_code_tells(void **state)
+{
+    (void)state;
+    ae_autofree char *resources = dump("resources.txt");
+    assert_int_equal(in_code("vectors.sass", NULL, AE_STRATEGY_M05), AE_PRESENT);
+    assert_int_equal(in_code("scalar.sass", NULL, AE_STRATEGY_M05), AE_ABSENT);
+    assert_int_equal(in_code("pairs.sass", NULL, AE_STRATEGY_M05), AE_PRESENT); /* its load is of 16 bytes, its store of 8 */
+    assert_int_equal(in_code("matrix.sass", NULL, AE_STRATEGY_M05), AE_UNKNOWN); /* 8 bytes may be a double */
+    assert_int_equal(in_code("constant.sass", NULL, AE_STRATEGY_M06), AE_PRESENT);
+    assert_int_equal(in_code("scalar.sass", NULL, AE_STRATEGY_M06), AE_UNKNOWN);
+    assert_int_equal(in_code("async.sass", NULL, AE_STRATEGY_M09), AE_PRESENT);
+    assert_int_equal(in_code("scalar.sass", NULL, AE_STRATEGY_M09), AE_UNKNOWN);
+    assert_int_equal(in_code("matrix.sass", NULL, AE_STRATEGY_C09), AE_PRESENT);
+    assert_int_equal(in_code("vectors.sass", NULL, AE_STRATEGY_C09), AE_UNKNOWN);
+    assert_int_equal(in_code("spilled.sass", resources, AE_STRATEGY_M04), AE_ABSENT);
+    assert_int_equal(in_code("scalar.sass", resources, AE_STRATEGY_M04), AE_UNKNOWN);
+}
+
+static void spills_take_a_tile_back(void **state)
+{
+    (void)state;
+    static const char source[] =
+        "__global__ void f(const float *a, float *b, int n)\n{\n    float best[8];\n    for (int j = 0; j < n; j++) {\n        const float y = a[j];\n"
+        "        for (int p = 0; p < 8; p++)\n            best[p] = fminf(best[p], fabsf(b[p] - y));\n    }\n    b[0] = best[1];\n}\n";
+    ae_autofree char *spilled = dump("spilled.sass"), *scalar = dump("scalar.sass"), *resources = dump("resources.txt");
+    struct ae_strategy_input input = {.source = source, .source_size = strlen(source), .sass = scalar};
+    struct ae_findings f;
+    struct ae_error err = {0};
+    assert_int_equal(ae_strategy_find(finder, &input, &f, &err), AE_OK);
+    assert_int_equal(f.presence[AE_STRATEGY_M04], AE_PRESENT);
+    assert_null(of(&f, AE_STRATEGY_M05)); /* nobody claimed vectors: nothing to speak against */
+    ae_findings_release(&f);
+    input.sass = spilled;
+    input.resources = resources;
+    assert_int_equal(ae_strategy_find(finder, &input, &f, &err), AE_OK);
+    assert_int_equal(f.presence[AE_STRATEGY_M04], AE_UNKNOWN);
+    ae_findings_release(&f);
+}
+
+static void dumps_may_be_anything(void **state)
+{
+    (void)state;
+    struct ae_findings_list list = {0};
+    struct ae_error err = {0};
+    assert_int_equal(ae_binary_find("", "", &list, &err), AE_OK);
+    assert_int_equal(ae_binary_find("/*", "STACK:", &list, &err), AE_OK);
+    assert_int_equal(ae_binary_find("/*0000*/", "STACK:99999999999999999999999", &list, &err), AE_OK);
+    assert_int_equal(ae_binary_find("  /*0000*/ @P0", NULL, &list, &err), AE_OK);
+    assert_int_equal(ae_binary_find("LDGSTS HMMA LDG.E.128\n/* LDGSTS */\n", NULL, &list, &err), AE_OK);
+    assert_int_equal(list.count, 0);
+    free(list.items);
+}
+
+/* --- the run --- */
+
+static enum ae_presence in_run(const struct ae_facts *facts, enum ae_strategy_id id)
+{
+    struct ae_findings_list list = {0};
+    struct ae_error err = {0};
+    enum ae_presence presence = AE_UNKNOWN;
+    assert_int_equal(ae_run_find(facts, &list, &err), AE_OK);
+    for (size_t i = 0; i < list.count; i++)
+        if (list.items[i].strategy == id)
+            presence = list.items[i].presence;
+    free(list.items);
+    return presence;
+}
+
+static void profiles_tell(void **state)
+{
+    (void)state;
+    struct ae_facts *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    assert_int_equal(in_run(f, AE_STRATEGY_H01), AE_UNKNOWN);
+    f->device = true;
+    f->kernel_count = 2;
+    f->kernels[0].total_ns = 600;
+    f->kernels[1].total_ns = 400;
+    f->in.bytes = 8e6;
+    f->in.ns = 500;
+    f->in.count = f->out.count = 1;
+    f->launches = 100;
+    assert_int_equal(in_run(f, AE_STRATEGY_H01), AE_ABSENT);
+    assert_int_equal(in_run(f, AE_STRATEGY_H02), AE_ABSENT);
+    assert_int_equal(in_run(f, AE_STRATEGY_C14), AE_UNKNOWN);
+    assert_int_equal(in_run(f, AE_STRATEGY_H05), AE_PRESENT);
+    f->in.pinned_bytes = 8e6;
+    f->overlap_ns = 300;
+    f->kernels[1].library = true;
+    f->out.count = 100;
+    assert_int_equal(in_run(f, AE_STRATEGY_H01), AE_PRESENT);
+    assert_int_equal(in_run(f, AE_STRATEGY_H02), AE_PRESENT);
+    assert_int_equal(in_run(f, AE_STRATEGY_C14), AE_PRESENT);
+    assert_int_equal(in_run(f, AE_STRATEGY_H05), AE_UNKNOWN);
+    free(f);
+}
+
+/* --- ladders --- */
+
+static void write_text(const char *folder, const char *name, const char *text)
+{
+    char path[512];
+    struct ae_error err = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_int_equal(ae_file_write(path, text, strlen(text), &err), AE_OK);
+}
+
+static void put(struct ae_store *store, int64_t run, const struct ae_task *task, const char *text, double ms)
+{
+    struct ae_error err = {0};
+    struct ae_submission s = {.language = "cuda", .source = (char *)text, .size = strlen(text), .first_seen_ns = 1};
+    struct ae_trial trials[3] = {{0}};
+    struct ae_measurement m = {.task = task, .size = AE_SMALL, .target = AE_CUDA, .entrant = "anybody", .verdict = AE_PASS, .trials = trials, .trial_count = 3};
+    assert_int_equal(ae_sha256(text, strlen(text), s.sha256, &err), AE_OK);
+    memcpy(m.submission, s.sha256, sizeof m.submission);
+    for (int i = 0; i < 3; i++)
+        trials[i] = (struct ae_trial){.kind = AE_TRIAL_TIMED, .instance = i, .call_ns = (int64_t)((ms + i - 1) * 1e6), .cpu_ns = -1};
+    if (ae_store_submission_put(store, &s, &err) != AE_OK || ae_store_measurement_put(store, run, &m, "{}", NULL, &err) != AE_OK)
+        fail_msg("%s", err.text);
+}
+
+static void gains_belong_to_the_bytes(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/ae-ladder-XXXXXX", folder[256], steps[300], path[300];
+    static const char naive[] = "// naive\n", first[] = "// step: M03 on naive.cu\n// A tile in\n// shared memory.\n\nint x;\n",
+                      second[] = "// step: P07 on 01-M03.cu\nint y;\n";
+    struct ae_error err = {0};
+    struct ae_ladder ladder;
+    struct ae_gains gains;
+    struct ae_store *store;
+    int64_t run;
+    const struct ae_task *task = ae_tasks[0];
+    assert_non_null(mkdtemp(root));
+    snprintf(folder, sizeof folder, "%s/%s", root, task->id);
+    snprintf(steps, sizeof steps, "%s/steps", folder);
+    assert_int_equal(ae_folder_make(steps, &err), AE_OK);
+    write_text(folder, "naive.cu", naive);
+    write_text(steps, "01-M03.cu", first);
+    write_text(steps, "02-P07.cu", second);
+    write_text(steps, "03-Z99.cu", "// step: Z99 on naive.cu\n");
+    write_text(steps, "04-M03.cu", "// no step\n");
+    write_text(steps, "notes.md", "// step: M03 on naive.cu\n");
+    assert_int_equal(ae_ladder_read(root, &ladder, &err), AE_OK);
+    assert_int_equal(ladder.count, 2);
+    assert_int_equal(ladder.steps[0].strategy, AE_STRATEGY_M03);
+    assert_string_equal(ladder.steps[0].parent, "naive.cu");
+    assert_string_equal(ladder.steps[0].remark, "A tile in shared memory.");
+    assert_string_equal(ladder.steps[1].parent, "steps/01-M03.cu");
+
+    snprintf(path, sizeof path, "%s/results.db", root);
+    assert_int_equal(ae_store_open(&store, path, AE_STORE_WRITE, &err), AE_OK);
+    const struct ae_environment environment = {.id = "e1", .name = "a machine", .json = (char *)"{}"};
+    assert_int_equal(ae_store_environment_put(store, &environment, &err), AE_OK);
+    const struct ae_run r = {.started_ns = 1, .command = "", .options = "{}", .version = "1", .environment = "e1", .bank = "b"};
+    assert_int_equal(ae_store_run_begin(store, &r, &run, &err), AE_OK);
+    put(store, run, task, naive, 40);
+    put(store, run, task, first, 10);
+    put(store, run, task, "// step: P07 on 01-M03.cu\nint edited;\n", 1);
+    assert_int_equal(ae_gains_read(&ladder, store, &gains, &err), AE_OK);
+    assert_int_equal(gains.count, 1); /* the second step's bytes were never measured */
+    assert_ptr_equal(gains.items[0].step, &ladder.steps[0]);
+    assert_true(gains.items[0].before_ns == 40e6 && gains.items[0].after_ns == 10e6);
+    assert_string_equal(gains.items[0].environment_name, "a machine");
+    ae_gains_release(&gains);
+    assert_int_equal(ae_gains_read_archives(&ladder, root, &gains, &err), AE_OK);
+    assert_int_equal(gains.count, 0);
+    ae_store_close(store);
+    ae_ladder_release(&ladder);
+    assert_int_equal(ae_folder_remove(root, &err), AE_OK);
+}
+
+static void no_disassembler_is_said(void **state)
+{
+    (void)state;
+    struct ae_error err = {0};
+    struct ae_dump made;
+    static struct ae_toolchain none;
+    assert_int_equal(ae_dump_make(&none, "/no/such/object", &made, &err), AE_E_ENV);
+    assert_non_null(strstr(err.text, "cuobjdump"));
+}
+
+int main(int argc, char **argv)
+{
+    struct ae_error err = {0};
+    const struct CMUnitTest always[] = {
+        cmocka_unit_test(every_strategy_is_described), cmocka_unit_test(ids_are_found_and_suggested), cmocka_unit_test(machine_code_tells),
+        cmocka_unit_test(dumps_may_be_anything),       cmocka_unit_test(profiles_tell),               cmocka_unit_test(gains_belong_to_the_bytes),
+        cmocka_unit_test(no_disassembler_is_said),
+    };
+    const struct CMUnitTest with_grammar[] = {
+        cmocka_unit_test(lines_are_those_of_the_source), cmocka_unit_test(comparisons_are_no_templates),
+        cmocka_unit_test(what_does_not_compile_is_read_as_far_as_it_goes), cmocka_unit_test(comments_and_strings_show_nothing),
+        cmocka_unit_test(long_and_deep_sources_end), cmocka_unit_test(sentences_are_plain_text),
+        cmocka_unit_test(too_long_is_said), cmocka_unit_test(spills_take_a_tile_back),
+    };
+    dumps = argc > 1 ? argv[1] : "tests/strategies/dumps";
+    int failed = cmocka_run_group_tests_name("always", always, NULL, NULL);
+    const int rc = ae_finder_new(&finder, &err);
+    if (rc == AE_OK)
+        failed += cmocka_run_group_tests_name("with the grammar", with_grammar, NULL, NULL);
+    else
+        fprintf(stderr, "%s\n", err.text);
+    ae_finder_free(finder);
+    return failed + (rc != AE_OK && rc != AE_E_ENV);
+}
