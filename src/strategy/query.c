@@ -1,5 +1,6 @@
 #include "strategy/hunt.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct predicate {
     enum test test;
     uint32_t capture;
     const char **words;
+    uint32_t *lengths;
     int count;
 };
 
@@ -69,15 +71,17 @@ static int read_predicate(struct ae_query *q, struct pattern *p, const TSQueryPr
         return ae_error_set(err, AE_E_INTERNAL, "a query of %s has the unknown predicate '%s'", ae_strategies[p->strategy].id, name);
     struct predicate *more = realloc(p->predicates, (size_t)(p->predicate_count + 1) * sizeof *more);
     const char **words = malloc((count - 2) * sizeof *words);
+    uint32_t *lengths = malloc((count - 2) * sizeof *lengths);
     if (more)
         p->predicates = more;
-    if (!more || !words) {
+    if (!more || !words || !lengths) {
         free(words);
+        free(lengths);
         return ae_error_set(err, AE_E_NOMEM, "no memory for queries");
     }
     for (uint32_t i = 2; i < count; i++)
-        words[i - 2] = ts_query_string_value_for_id(q->query, step[i].value_id, &length);
-    p->predicates[p->predicate_count++] = (struct predicate){.test = (enum test)test, .capture = step[1].value_id, .words = words, .count = (int)count - 2};
+        words[i - 2] = ts_query_string_value_for_id(q->query, step[i].value_id, &lengths[i - 2]);
+    p->predicates[p->predicate_count++] = (struct predicate){.test = (enum test)test, .capture = step[1].value_id, .words = words, .lengths = lengths, .count = (int)count - 2};
     return AE_OK;
 }
 
@@ -151,8 +155,10 @@ void ae_query_free(struct ae_query *query)
     if (!query)
         return;
     for (uint32_t p = 0; query->patterns && p < query->pattern_count; p++) {
-        for (int k = 0; k < query->patterns[p].predicate_count; k++)
+        for (int k = 0; k < query->patterns[p].predicate_count; k++) {
             free(query->patterns[p].predicates[k].words);
+            free(query->patterns[p].predicates[k].lengths);
+        }
         free(query->patterns[p].predicates);
     }
     ts_query_delete(query->query);
@@ -173,7 +179,7 @@ const char *ae_query_setting(const struct ae_query *query, int pattern, const ch
 static bool holds(const struct predicate *p, const char *text, size_t size)
 {
     for (int i = 0; i < p->count; i++) {
-        const size_t n = strlen(p->words[i]);
+        const size_t n = p->lengths[i];
         const bool hit = p->test == TEST_STARTS ? size >= n && memcmp(text, p->words[i], n) == 0
                          : p->test == TEST_HAS  ? memmem(text, size, p->words[i], n) != NULL
                                                 : size == n && memcmp(text, p->words[i], n) == 0;
@@ -183,14 +189,22 @@ static bool holds(const struct predicate *p, const char *text, size_t size)
     return p->test == TEST_NOT_ANY;
 }
 
-static bool accepted(const struct ae_query *q, const struct pattern *p, const TSQueryMatch *m, const struct ae_syntax *s)
+static bool is_word(const char *text, size_t size)
 {
-    (void)q;
+    for (size_t i = 0; i < size; i++)
+        if (!isalnum((unsigned char)text[i]) && text[i] != '_')
+            return false;
+    return true;
+}
+
+static bool accepted(const struct pattern *p, const TSQueryMatch *m, const struct ae_syntax *s)
+{
     for (int k = 0; k < p->predicate_count; k++)
         for (uint16_t c = 0; c < m->capture_count; c++)
             if (m->captures[c].index == p->predicates[k].capture) {
                 const uint32_t from = ts_node_start_byte(m->captures[c].node), to = ts_node_end_byte(m->captures[c].node);
-                const int name = p->predicates[k].test == TEST_HAS ? -1 : ae_last_name(s, ae_syntax_index(s, m->captures[c].node));
+                const bool whole = p->predicates[k].test == TEST_HAS || is_word(s->text + from, to - from);
+                const int name = whole ? -1 : ae_last_name(s, ae_syntax_index(s, m->captures[c].node));
                 const char *text = name >= 0 ? s->names[name] : s->text + from;
                 if (!holds(&p->predicates[k], text, name >= 0 ? strlen(text) : to - from))
                     return false;
@@ -216,7 +230,7 @@ int ae_query_run(const struct ae_query *q, struct ae_hunt *hunt, struct ae_error
     int capacity = 0, rc = AE_OK;
     while (rc == AE_OK && ts_query_cursor_next_match(cursor, &m)) {
         const struct pattern *p = &q->patterns[m.pattern_index];
-        if (!accepted(q, p, &m, &code->syntax))
+        if (!accepted(p, &m, &code->syntax))
             continue;
         int slot[4] = {-1, -1, -1, -1};
         for (uint16_t c = 0; c < m.capture_count; c++) {
