@@ -12,6 +12,7 @@ static const char *const formats[] = {"text", "json", NULL};
 const struct ae_option ae_strategies_options[] = {
     {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "of the output",
      .offset = offsetof(struct ae_strategies_values, format)},
+    {.name = "json", .kind = AE_OPTION_FLAG, .help = "as --format json", .offset = offsetof(struct ae_strategies_values, json)},
     {.name = "task", .letter = 't', .kind = AE_OPTION_TASK, .one = true,
      .help = "find: the task that the source solves, whose reference then counts as evidence; default: by its name",
      .offset = offsetof(struct ae_strategies_values, tasks)},
@@ -39,6 +40,8 @@ int ae_cmd_strategies(const struct ae_command *self, int argc, char **argv)
     int status = ae_cli_parse(self, argc, argv, &values, &rest);
     if (status >= 0)
         return status;
+    if (values.json)
+        values.format = AE_STRATEGIES_JSON;
     const char *name = rest.count ? rest.items[0] : "list";
     const struct ae_strategies_verb *verb = NULL;
     char all[256] = "";

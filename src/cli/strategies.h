@@ -10,7 +10,7 @@ struct ae_strategies_values {
     int format; /* index: text, json */
     struct ae_task_list tasks;
     const char *arch;
-    bool source, binary;
+    bool json, source, binary;
 };
 
 enum { AE_STRATEGIES_TEXT, AE_STRATEGIES_JSON };
