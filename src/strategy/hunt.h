@@ -69,6 +69,10 @@ bool ae_role(const struct ae_hunt *hunt, const struct ae_match *match, const cha
 /* The array that an access is to, pointers followed; -1. */
 int ae_array_of(const struct ae_program *code, const struct ae_access *access);
 
+/* Does device code read what the variable of the host or of a kernel points to, under any name that launches, swaps and
+ * assignments give it? writer: a node that does not count. */
+bool ae_read_on_device(const struct ae_program *code, int variable, int writer);
+
 /* The loop that a node is; -1. */
 int ae_loop_at(const struct ae_program *code, int node);
 

@@ -139,6 +139,10 @@ static void precomputed(struct ae_hunt *hunt)
         if (!uses[w].usage.written || uses[w].usage.read || !uses[w].usage.computed || writer->loop >= 0)
             continue;
         bool only = true, again = false;
+        for (int a = 0; a < code->assign_count; a++) /* buffers that are exchanged */
+            only &= !(code->assigns[a].variable == uses[w].variable && code->assigns[a].kind == ASSIGN_SET);
+        for (int c = 0; c < code->call_count; c++)
+            only &= !(ae_named(code, code->calls[c].name, "swap") && ae_mentions(s, code->calls[c].arguments, code->variables[uses[w].variable].name));
         for (int r = 0; r < count; r++) {
             const struct ae_call_site *reader = &code->calls[uses[r].call];
             if (uses[r].variable != uses[w].variable || reader == writer)
@@ -304,6 +308,11 @@ static void specialised(struct ae_hunt *hunt)
         if (function < 0 || !calls_device(code, function))
             continue;
         int example = match->at;
+        /* helpers for several types are no specialisation: bounds and branches stay as they are */
+        const int list = ae_child(s, match->at, F_PARAMETERS);
+        const bool by_value = ae_first_of(s, list, N_PARAMETER) >= 0 || ae_first_of(s, list, N_OPTIONAL_PARAMETER) >= 0;
+        if (!by_value && !code->functions[function].kernel)
+            continue;
         const int count = instances(hunt, function, 0, &example);
         if (count >= 2) {
             ae_say(hunt, AE_STRATEGY_C06, match->at, 0.92, "%s is made for %d sets of template arguments", ae_name(code, code->functions[function].name), count);
@@ -441,6 +450,16 @@ static bool goes_back(const struct ae_program *code, int function)
     return false;
 }
 
+/* Is the local variable made from the loop's counter: `const int l = step < levels ? step : 2 * levels - 1 - step`? */
+static bool counted_by(const struct ae_program *code, int identifier, int counter)
+{
+    const int v = ae_variable_at(code, identifier);
+    for (int a = 0; v >= 0 && a < code->assign_count; a++)
+        if (code->assigns[a].variable == v && code->assigns[a].kind == ASSIGN_INIT && ae_mentions(&code->syntax, code->assigns[a].right, counter))
+            return true;
+    return false;
+}
+
 /* C10 */
 static void wavefronts(struct ae_hunt *hunt)
 {
@@ -468,8 +487,11 @@ static void wavefronts(struct ae_hunt *hunt)
         /* a launch a front: the kernel subtracts its member from the front's number */
         for (int c = 0; c < code->call_count && !loop->device; c++) {
             const struct ae_call_site *call = &code->calls[c];
+            static const char *const fronts[] = {"front", "wavefront", "diag", "diagonal", "antidiagonal", "hyperplane", NULL};
             if (!call->launches || call->target < 0 || !ae_loop_within(code, call->loop, l))
                 continue;
+            if (call->loop == l && ae_name_has_word(code, code->functions[call->target].name, fronts) && ae_mentions(s, call->arguments, name))
+                ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.82, "one launch a front: %s", ae_name(code, code->functions[call->target].name));
             for (int v = code->functions[call->target].first_variable;
                  v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter; v++) {
                 const int argument = ae_argument(code, call, code->variables[v].position);
@@ -494,10 +516,17 @@ static void wavefronts(struct ae_hunt *hunt)
             const int index = ae_strip(s, ae_nth(s, ae_child(s, i, F_INDICES), 0));
             const int array = ae_child(s, i, F_ARGUMENT);
             const int array_name = ae_last_name(s, array);
-            if (!ae_name_has_word(code, array_name, levels) && !ae_name_has_word(code, name, levels))
+            bool named = ae_name_has_word(code, array_name, levels) || ae_name_has_word(code, name, levels);
+            for (int k = loop->condition; loop->condition >= 0 && !named && k < s->nodes[loop->condition].after; k++)
+                named = s->nodes[k].kind == N_IDENTIFIER && ae_name_has_word(code, s->nodes[k].name, levels);
+            if (!named)
                 continue;
-            here |= ae_kind(s, index) == N_IDENTIFIER && s->nodes[index].name == name;
-            next |= ae_kind(s, index) == N_BINARY && s->nodes[ae_child(s, index, F_LEFT)].name == name && ae_text_is(s, ae_child(s, index, F_RIGHT), "1");
+            if (ae_kind(s, index) == N_IDENTIFIER) {
+                here |= s->nodes[index].name == name || counted_by(code, index, name);
+            } else if (ae_kind(s, index) == N_BINARY && ae_text_is(s, ae_child(s, index, F_RIGHT), "1")) {
+                const int left = ae_child(s, index, F_LEFT);
+                next |= s->nodes[left].name == name || (ae_kind(s, left) == N_IDENTIFIER && counted_by(code, left, name));
+            }
         }
         if (here && next && (loop->launch || loop->barrier))
             ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.88, "the members of each %s run in parallel, one %s after the other", ae_name(code, name), ae_name(code, name));
@@ -633,7 +662,7 @@ static void early_exits(struct ae_hunt *hunt)
             for (int a = 0; a < code->assign_count && flagged; a++) /* while (bits) { bits &= bits - 1; }: a walk over a set */
                 flagged = !(code->assigns[a].kind == ASSIGN_AND && ae_loop_within(code, code->assigns[a].loop, l) && code->assigns[a].variable >= 0 &&
                             ae_mentions(s, condition, code->variables[code->assigns[a].variable].name));
-            if (!flagged)
+            if (!flagged && !loop->launch)
                 continue;
         } else {
             /* out of a switch is not out of the loop */
@@ -671,7 +700,8 @@ static void early_exits(struct ae_hunt *hunt)
             /* a flag or value that came back from the device decides */
             bool flag = false;
             for (int i = condition; i < s->nodes[condition].after; i++) {
-                if (s->nodes[i].kind != N_IDENTIFIER)
+                if (s->nodes[i].kind != N_IDENTIFIER ||
+                    (loop->variable >= 0 && loop->step_kind != ASSIGN_OTHER && s->nodes[i].name == code->variables[loop->variable].name))
                     continue;
                 bool copied = false;
                 for (int c = 0; c < code->call_count && !copied; c++) {
@@ -681,11 +711,22 @@ static void early_exits(struct ae_hunt *hunt)
                               strstr(ae_name(code, call->name), "read") || strstr(ae_name(code, call->name), "fetch")) &&
                              ae_mentions(s, call->arguments, s->nodes[i].name);
                 }
-                flag |= copied || (ae_name_has_word(code, s->nodes[i].name, convergence) && !ae_role(hunt, match, "out"));
+                flag |= copied;
                 const int v = ae_variable_at(code, i);
-                for (int a = 0; v >= 0 && a < code->assign_count && !flag; a++) /* value from a function that reads it back */
-                    flag = code->assigns[a].variable == v && code->assigns[a].right >= 0 && ae_loop_within(code, code->assigns[a].loop, l) &&
-                           ae_name_has_word(code, code->variables[v].name, convergence);
+                for (int a = 0; v >= 0 && a < code->assign_count && !flag; a++) { /* a value that a function reads back */
+                    const struct ae_assign *x = &code->assigns[a];
+                    if (x->variable != v || x->right < 0 || !ae_is_below(s, x->node, loop->node))
+                        continue;
+                    flag = ae_name_has_word(code, code->variables[v].name, convergence) && x->kind != ASSIGN_STEP;
+                    for (int c = 0; c < code->call_count && !flag; c++) {
+                        const int target = code->calls[c].target;
+                        if (!ae_is_below(s, code->calls[c].node, x->right))
+                            continue;
+                        flag = ae_text_has(s, code->calls[c].callee, "thrust::") && !ae_text_has(s, code->calls[c].callee, "pointer");
+                        for (int d = 0; target >= 0 && d < code->call_count && !flag; d++)
+                            flag = code->calls[d].function == target && strncmp(ae_name(code, code->calls[d].name), "cudaMemcpy", 10) == 0;
+                    }
+                }
             }
             if (flag)
                 ae_say(hunt, AE_STRATEGY_C12, ae_role(hunt, match, "out") ? match->at : condition, 0.88, "the host stops as soon as the device reports that it is done");

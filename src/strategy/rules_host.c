@@ -123,8 +123,20 @@ static void packed(struct ae_hunt *hunt)
         for (int i = body; body >= 0 && i < s->nodes[body].after && !used; i++)
             if (s->nodes[i].name == x->name && s->nodes[i].kind == N_IDENTIFIER)
                 used = ae_kind(s, s->nodes[s->nodes[i].parent].parent) != N_EXPRESSION_STATEMENT || ae_kind(s, s->nodes[i].parent) != N_CAST;
-        if (!used)
-            ae_say(hunt, AE_STRATEGY_H03, x->node, 0.72, "%s does not cross the bus: the device does without it", ae_name(code, x->name));
+        if (used)
+            continue;
+        /* nor by the reference: then it is no input at all */
+        const char *text = hunt->input->reference;
+        size_t left = hunt->input->reference_size, mentions = 0;
+        while (text && (text = memmem(text, left, ae_name(code, x->name), strlen(ae_name(code, x->name))))) {
+            mentions++;
+            text++;
+            left = hunt->input->reference_size - (size_t)(text - hunt->input->reference);
+        }
+        if (mentions > 2)
+            ae_say(hunt, AE_STRATEGY_H03, x->node, 0.75, "%s does not cross the bus: the device makes what it needs of it", ae_name(code, x->name));
+        else
+            ae_doubt(hunt, AE_STRATEGY_H03, x->node, "%s does not cross the bus; whether it is an input that matters is for a reader to say", ae_name(code, x->name));
     }
     /* parameters that travel with the launch, data made by a kernel that reads no array */
     for (int f = 0; f < code->function_count; f++) {
@@ -147,67 +159,54 @@ static void packed(struct ae_hunt *hunt)
     }
 }
 
-/* H04: one allocation, several arrays in it. */
+/* Pointers, calls and offsets that the block of memory in this variable is carved into, behind the allocation. */
+static int carved(const struct ae_program *code, int variable, int allocation)
+{
+    const struct ae_syntax *s = &code->syntax;
+    const int name = code->variables[variable].name, function = code->function_of[allocation];
+    int pieces = 0, offsets = 0;
+    for (int a = 0; a < code->assign_count; a++) {
+        const struct ae_assign *x = &code->assigns[a];
+        if (x->right < 0 || x->node < allocation || x->function != function || !ae_mentions(s, x->right, name))
+            continue;
+        const int target = x->variable;
+        const bool field = target < 0 && ae_kind(s, x->target) == N_FIELD;
+        pieces += (target >= 0 && target != variable && code->variables[target].pointer) || field || ae_text_has(s, x->right, "_cast<") ||
+                  (target == variable && x->kind == ASSIGN_ADD);
+    }
+    /* by a lambda that gives out pieces */
+    for (int i = 0; i < s->count; i++)
+        if (s->nodes[i].kind == N_LAMBDA && code->function_of[i] == function && ae_mentions(s, i, name)) {
+            const int init = ae_ancestor(s, i, N_INIT_DECLARATOR), declarator = ae_child(s, init, F_DECLARATOR);
+            for (int c = 0; declarator >= 0 && c < code->call_count; c++)
+                pieces += code->calls[c].name >= 0 && code->calls[c].name == s->nodes[declarator].name;
+        }
+    /* handed to kernels and copies at offsets */
+    for (int c = 0; c < code->call_count; c++)
+        for (int n = 0; code->calls[c].function == function && code->calls[c].node > allocation && n < 16; n++) {
+            const int argument = ae_strip(s, ae_argument(code, &code->calls[c], n));
+            if (argument < 0)
+                break;
+            offsets += ae_kind(s, argument) == N_BINARY && ae_text_is(s, ae_child(s, argument, F_OPERATOR), "+") && ae_mentions(s, argument, name);
+        }
+    return pieces > offsets ? pieces : offsets;
+}
+
+/* H04: one allocation in a function, several arrays in it. */
 static void arenas(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    int count = 0, node = -1, variable = -1;
     AE_EACH_MATCH(hunt, AE_STRATEGY_H04, match) {
-        if (!ae_role(hunt, match, "malloc"))
+        if (!ae_role(hunt, match, "malloc") || code->loop_of[match->at] >= 0)
             continue;
-        count += code->loop_of[match->at] >= 0 ? 2 : 1;
-        node = match->at;
-        variable = ae_variable_at(code, ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 0));
+        int others = 0;
+        AE_EACH_MATCH(hunt, AE_STRATEGY_H04, other)
+            others += ae_role(hunt, other, "malloc") && other->at != match->at && code->function_of[other->at] == code->function_of[match->at];
+        const int variable = ae_variable_at(code, ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 0));
+        if (others == 0 && variable >= 0 && carved(code, variable, match->at) >= 2)
+            ae_say(hunt, AE_STRATEGY_H04, match->at, 0.9, "one allocation, %s, is carved up for several arrays", ae_name(code, code->variables[variable].name));
     }
-    /* a helper that allocates is called as often as it is called */
-    for (int c = 0; c < code->call_count && count == 1; c++)
-        if (code->calls[c].target >= 0 && code->calls[c].target == code->function_of[node] && !code->functions[code->calls[c].target].entry)
-            count += code->calls[c].node != node && code->calls[c].loop >= 0;
-    int helper_calls = 0;
-    if (count == 1 && !code->functions[code->function_of[node] < 0 ? 0 : code->function_of[node]].entry)
-        for (int c = 0; c < code->call_count; c++)
-            helper_calls += code->calls[c].target >= 0 && code->calls[c].target == code->function_of[node];
-    if (helper_calls > 1)
-        count = helper_calls;
-    if (count != 1 || variable < 0)
-        return;
-    const int name = code->variables[variable].name;
-    int carved = 0, example = -1;
-    for (int a = 0; a < code->assign_count; a++) {
-        const struct ae_assign *x = &code->assigns[a];
-        if (x->right < 0 || x->node < node || !ae_mentions(s, x->right, name) || ae_on_device(code, x->function))
-            continue;
-        const int target = x->variable;
-        const bool field = target < 0 && ae_kind(s, x->target) == N_FIELD;
-        if ((target >= 0 && target != variable && code->variables[target].pointer) || field || ae_text_has(s, x->right, "_cast<")) {
-            carved++;
-            example = x->node;
-        } else if (target == variable && (x->kind == ASSIGN_ADD)) {
-            carved++;
-        }
-    }
-    /* or by a small function or lambda that gives out pieces, called with or capturing the block */
-    int given = 0;
-    for (int i = 0; i < s->count; i++)
-        if (s->nodes[i].kind == N_LAMBDA && ae_mentions(s, i, name)) {
-            const int init = ae_ancestor(s, i, N_INIT_DECLARATOR);
-            const int declarator = init < 0 ? -1 : ae_child(s, init, F_DECLARATOR);
-            for (int c = 0; declarator >= 0 && c < code->call_count; c++)
-                given += code->calls[c].name == s->nodes[declarator].name;
-        }
-    /* or handed to kernels and copies at offsets */
-    int offsets = 0;
-    for (int c = 0; c < code->call_count; c++)
-        for (int n = 0; n < 12 && !ae_on_device(code, code->calls[c].function); n++) {
-            const int argument = ae_strip(s, ae_argument(code, &code->calls[c], n));
-            if (argument < 0)
-                break;
-            offsets += ae_kind(s, argument) == N_BINARY && ae_text_is(s, ae_child(s, argument, F_OPERATOR), "+") && ae_mentions(s, argument, name) && code->calls[c].node > node;
-        }
-    if (carved + given >= 2 || offsets >= 2)
-        ae_say(hunt, AE_STRATEGY_H04, node, 0.9, "one allocation, %s, is carved up for several arrays", ae_name(code, name));
-    (void)example;
 }
 
 /* Does every round of the loop wait? A wait under a test of the round's number happens rarely. */
@@ -244,6 +243,35 @@ static bool waits_each_round(const struct ae_program *code, int l, int *ret_rare
     return waits;
 }
 
+/* Does every launch in the loop write only where the loop's counter points to: pieces or problems of their own, and no
+ * iteration? */
+static bool separate(const struct ae_program *code, int l)
+{
+    const struct ae_syntax *s = &code->syntax;
+    if (code->loops[l].variable < 0)
+        return false;
+    const int name = code->variables[code->loops[l].variable].name;
+    bool any = false;
+    for (int c = 0; c < code->call_count; c++) {
+        const struct ae_call_site *call = &code->calls[c];
+        if (!call->launches || call->target < 0 || !ae_loop_within(code, call->loop, l))
+            continue;
+        for (int v = code->functions[call->target].first_variable;
+             v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter; v++) {
+            const int argument = ae_argument(code, call, code->variables[v].position);
+            bool written = false;
+            for (int i = 0; i < code->access_count && !written; i++)
+                written = code->accesses[i].write && ae_array_of(code, &code->accesses[i]) == v;
+            if (!code->variables[v].pointer || !written || argument < 0)
+                continue;
+            if (!ae_mentions(s, argument, name))
+                return false;
+            any = true;
+        }
+    }
+    return any;
+}
+
 /* H05 */
 static void resident(struct ae_hunt *hunt)
 {
@@ -265,6 +293,8 @@ static void resident(struct ae_hunt *hunt)
             chunks |= to_device(code, call) || (to_host(code, call) && rare < 0);
             allocates |= strncmp(ae_name(code, call->name), "cudaMalloc", 10) == 0;
         }
+        if (separate(code, l))
+            continue;
         /* pieces that are copied in turn are no iteration, nor is what a ring of slots asks for */
         for (int outer = code->loops[l].parent; outer >= 0; outer = code->loops[outer].parent)
             for (int c = 0; c < code->call_count; c++)

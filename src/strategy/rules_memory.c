@@ -607,7 +607,7 @@ static bool shares_operand(struct ae_program *code, int node, int loop, int tile
             if (x->variable != v || !ae_loop_within(code, x->loop, loop))
                 continue;
             made_here = true;
-            if (depth < 3 && x->right >= 0 && !ae_is_below(s, i, x->right) && shares_operand(code, x->right, loop, tile, depth + 1))
+            if (x->kind == ASSIGN_INIT && depth < 3 && x->right >= 0 && !ae_is_below(s, i, x->right) && shares_operand(code, x->right, loop, tile, depth + 1))
                 return true;
         }
         if (!made_here && (code->variables[v].element == E_FLOAT || code->variables[v].element == E_DOUBLE || code->variables[v].element == E_HALF ||
@@ -762,6 +762,20 @@ static void constant_tables(struct ae_hunt *hunt)
         }
 }
 
+/* Is the shared array where a tree combines values? */
+static bool reduced(const struct ae_program *code, int array)
+{
+    for (int i = 0; i < code->access_count; i++) {
+        const struct ae_access *a = &code->accesses[i];
+        if (a->space != SPACE_SHARED || !a->write || ae_array_of(code, a) != array)
+            continue;
+        for (int l = a->loop; l >= 0; l = code->loops[l].parent)
+            if (code->loops[l].geometric)
+                return true;
+    }
+    return false;
+}
+
 /* M10 */
 static void residency(struct ae_hunt *hunt)
 {
@@ -805,6 +819,8 @@ static void residency(struct ae_hunt *hunt)
                 if (tree || ae_kind(s, assignment) != N_ASSIGNMENT || ae_array_of(code, a) < 0)
                     continue;
                 const int array = ae_array_of(code, a), right = ae_child(s, assignment, F_RIGHT);
+                if (reduced(code, array))
+                    continue;
                 if (reads_global(code, right) && !made_from(code, right, array, 0)) {
                     filled++;
                     continue;
@@ -889,7 +905,7 @@ static void compact(struct ae_hunt *hunt)
                                 (ae_text_has(s, code->assigns[a].right, "ballot") || ae_text_has(s, code->assigns[a].right, "__activemask") ||
                                  ae_text_has(s, code->assigns[a].right, "match_any"));
                 }
-            if (!vote)
+            if (!vote && (ae_value_of(code, argument).deps & D_LOADED)) /* a number's own bits are no set */
                 count = match->at;
         }
     }
@@ -915,6 +931,40 @@ static void compact(struct ae_hunt *hunt)
     }
 }
 
+/* Are the things that a sort carries along used by kernels, rather than returned? With a comparison on the host, or a key
+ * alone, that is not seen and taken for granted. */
+static bool order_is_used(const struct ae_program *code, int sort)
+{
+    const struct ae_syntax *s = &code->syntax;
+    const int arguments = ae_child(s, sort, F_ARGUMENTS);
+    const char *name = ae_name(code, ae_last_name(s, ae_child(s, sort, F_FUNCTION)));
+    if (!strstr(name, "by_key") && !strstr(name, "Pairs"))
+        return true;
+    bool any = false;
+    for (int n = 0; ae_nth(s, arguments, n) >= 0; n++) {
+        const int v = ae_variable_at(code, ae_nth(s, arguments, n));
+        if (v < 0)
+            continue;
+        const struct ae_variable *x = &code->variables[v];
+        if (n >= (strstr(name, "Pairs") ? 4 : 2)) { /* behind the keys */
+            any = true;
+            if (ae_read_on_device(code, v, -1))
+                return true;
+            for (int i = x->declaration; i < s->nodes[x->declaration].after; i++) { /* thrust::device_ptr<int> order(d_order) */
+                const int from = s->nodes[i].kind == N_IDENTIFIER && i != x->node ? ae_variable_at(code, i) : -1;
+                if (from >= 0 && from != v && ae_read_on_device(code, from, -1) && ae_kind(s, s->nodes[s->nodes[i].parent].parent) != N_DECLARATION &&
+                    s->nodes[i].start > s->nodes[x->node].start && s->nodes[i].start < s->nodes[x->node].end + 64)
+                    return true;
+            }
+            for (int k = 0; k < code->variable_count; k++) /* a kernel's parameter of that name */
+                if (code->variables[k].name == x->name && k != v && code->variables[k].parameter && ae_on_device(code, code->variables[k].function) &&
+                    ae_read_on_device(code, k, -1))
+                    return true;
+        }
+    }
+    return !any;
+}
+
 /* M12 */
 static void locality(struct ae_hunt *hunt)
 {
@@ -924,7 +974,7 @@ static void locality(struct ae_hunt *hunt)
     const struct ae_syntax *s = S;
     AE_EACH_MATCH(hunt, AE_STRATEGY_M12, match) {
         if (ae_role(hunt, match, "sort")) {
-            for (int i = match->at; i < s->nodes[match->at].after; i++)
+            for (int i = match->at; i < s->nodes[match->at].after && order_is_used(code, match->at); i++)
                 if ((s->nodes[i].kind == N_IDENTIFIER || s->nodes[i].kind == N_FIELD_IDENTIFIER) && ae_name_has_word(code, s->nodes[i].name, places)) {
                     ae_say(hunt, AE_STRATEGY_M12, match->at, 0.85, "items are sorted by %s", ae_name(code, s->nodes[i].name));
                     break;

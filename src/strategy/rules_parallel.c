@@ -11,7 +11,7 @@ static void grid_strides(struct ae_hunt *hunt)
     struct ae_program *code = hunt->code;
     AE_EACH_MATCH(hunt, AE_STRATEGY_P01, match) {
         const int l = ae_loop_at(code, match->at);
-        if (l < 0 || code->loops[l].step < 0 || code->loops[l].geometric)
+        if (l < 0 || code->loops[l].step < 0 || code->loops[l].step_kind != ASSIGN_ADD)
             continue;
         const struct ae_loop *loop = &code->loops[l];
         const struct ae_value step = ae_value_of(code, loop->step), first = ae_value_of(code, loop->initial);
@@ -233,9 +233,11 @@ static void cooperative(struct ae_hunt *hunt)
         if (l < 0)
             continue;
         const struct ae_loop *loop = &code->loops[l];
-        if (loop->step < 0 || loop->initial < 0 || loop->geometric)
+        if (loop->step < 0 || loop->initial < 0 || loop->step_kind != ASSIGN_ADD)
             continue;
         const struct ae_value first = ae_value_of(code, loop->initial), step = ae_value_of(code, loop->step);
+        if (step.deps & (D_LOADED | D_LOOP))
+            continue;
         if (!(first.deps & (D_TX | D_LANE)) || (first.deps & D_BLOCK && !(first.deps & D_LOADED)) || (step.deps & D_GDIM))
             continue;
         const bool lanes = (first.deps & D_LANE) || (step.constness == CONST_KNOWN && step.number <= 32);
@@ -279,8 +281,8 @@ static void cooperative(struct ae_hunt *hunt)
 }
 
 /* P06 */
-static const char *const problems[] = {"batch", "problem", "query", "queries", "request", "instance", "series", "pair", "replication", "trial", "portfolio",
-                                       "simulation", "sim", "scenario", "source", "set", "option", "bond", "repo", "string", "sequence", "product", "customer", "market", "firm", NULL};
+static const char *const problems[] = {"batch", "problem", "queries", "request", "instance", "series", "pair", "replication", "trial", "portfolio",
+                                       "simulation", "sim", "scenario", "option", "bond", "repo", "string", "sequence", "product", "customer", "market", "firm", NULL};
 
 static bool names_problems(struct ae_program *code, int node, int depth, int *ret_name)
 {
@@ -482,7 +484,7 @@ static int atomic_behind(const struct ae_program *code, int node, int depth)
 
 /* Variables of the host that are the same memory: by std::swap, by assignment to each other, by being handed to the same
  * parameter. Good enough: small sets, joined by name. */
-static bool read_somewhere(struct ae_program *code, int variable, int writer)
+bool ae_read_on_device(const struct ae_program *code, int variable, int writer)
 {
     const struct ae_syntax *s = &code->syntax;
     enum { MOST = 32 };
@@ -575,7 +577,7 @@ static void work_lists(struct ae_hunt *hunt)
         const struct ae_call_site *call = atomic < 0 ? NULL : ae_call_at(code, atomic);
         /* or at the place among the voters of a ballot */
         if (!call && a->variable >= 0 && ae_text_has(s, a->last_index, "__popc")) {
-            if (read_somewhere(code, ae_array_of(code, a), a->node))
+            if (ae_read_on_device(code, ae_array_of(code, a), a->node))
                 ae_say(hunt, AE_STRATEGY_B01, match->at, 0.8, "active items are appended to %s, which is read again", ae_name(code, a->name));
             continue;
         }
@@ -594,7 +596,7 @@ static void work_lists(struct ae_hunt *hunt)
         if (a->variable < 0)
             continue;
         const bool named = ae_name_has_word(code, a->name, lists);
-        const bool read = read_somewhere(code, ae_array_of(code, a) >= 0 ? ae_array_of(code, a) : a->variable, a->node) || read_somewhere(code, a->variable, a->node);
+        const bool read = ae_read_on_device(code, ae_array_of(code, a) >= 0 ? ae_array_of(code, a) : a->variable, a->node) || ae_read_on_device(code, a->variable, a->node);
         if (read)
             ae_say(hunt, AE_STRATEGY_B01, match->at, named ? 0.92 : 0.8, "active items are appended to %s, which is read again", ae_name(code, a->name));
         else if (named)

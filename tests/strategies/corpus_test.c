@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "strategy/strategy.h"
+#include "task/task.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,23 @@ struct file {
     char name[512];
     struct ae_findings findings;
 };
+
+/* The reference of the task that the file's name tells: tasks/TASK/..., TASK.3.cu. The caller releases it; empty: none. */
+static void read_reference(const char *tree, const char *name, struct ae_bytes *ret)
+{
+    for (int i = 0; i < ae_task_count; i++) {
+        const size_t n = strlen(ae_tasks[i]->id);
+        for (const char *at = name; (at = strstr(at, ae_tasks[i]->id)); at += n) {
+            char path[4300];
+            struct ae_error ignored;
+            if ((at != name && at[-1] != '/') || (at[n] != '/' && at[n] != '.'))
+                continue;
+            snprintf(path, sizeof path, "%s/tasks/%s/reference.c", tree, ae_tasks[i]->id);
+            (void)ae_file_read(path, AE_STRATEGY_SOURCE_MAX, ret, &ignored);
+            return;
+        }
+    }
+}
 
 static struct file *files;
 static size_t file_count;
@@ -47,9 +65,13 @@ static const struct ae_findings *findings_of(struct ae_finder *finder, const cha
     files = more;
     struct file *f = &files[file_count];
     snprintf(f->name, sizeof f->name, "%s", name);
-    const struct ae_strategy_input input = {.source = (const char *)text.data, .source_size = text.size};
+    struct ae_bytes reference = {0};
+    read_reference(tree, name, &reference);
+    const struct ae_strategy_input input = {.source = (const char *)text.data, .source_size = text.size,
+                                            .reference = (const char *)reference.data, .reference_size = reference.size};
     const int rc = ae_strategy_find(finder, &input, &f->findings, &err);
     ae_bytes_release(&text);
+    ae_bytes_release(&reference);
     if (rc != AE_OK) {
         fprintf(stderr, "%s: %s\n", name, err.text);
         return NULL;

@@ -48,3 +48,7 @@ void run(float *b) { f<float><<<1, 32>>>(b); f<float><<<2, 32>>>(b); }
 template <class T> static T *to_device(const T *h, size_t n) { T *d; cudaMalloc(&d, n * sizeof(T)); return d; }
 __global__ void f(float *b) { b[threadIdx.x] = 1; }
 void run(const float *a, const int *i) { f<<<1, 32>>>(to_device<float>(a, 1)); to_device<int>(i, 2); }
+
+//= absent: a helper for two types
+template <typename T> __device__ T smaller(T a, T b) { return a < b ? a : b; }
+__global__ void f(float *b, int *c) { b[0] = smaller<float>(b[1], b[2]); c[0] = smaller<int>(c[1], c[2]); }

@@ -16,13 +16,13 @@ void f(const float *a, const int *b, char *d, size_t n)
     cudaMemcpyAsync(d, all.data(), 2 * n, cudaMemcpyHostToDevice, 0);
 }
 
-//= present: an input that the device does without
-extern "C" void solution_compute(int n, const float *points, const float *boxes, float *out)
+//= present: a vector of numbers, packed by std::copy
+void f(const float *a, const float *b, float *d, int n)
 {
-    float *d;
-    cudaMemcpy(d, points, n * 4, cudaMemcpyHostToDevice);
-    make_boxes<<<n / 256 + 1, 256>>>(d, n);
-    cudaMemcpy(out, d, n * 4, cudaMemcpyDeviceToHost);
+    std::vector<float> both(2 * n);
+    std::copy(a, a + n, both.begin());
+    std::copy(b, b + n, both.begin() + n);
+    cudaMemcpy(d, both.data(), 2 * n * sizeof(float), cudaMemcpyHostToDevice);
 }
 
 //= absent: a copy an array
@@ -50,4 +50,13 @@ void f(const float *a, const float *b, float *h, float *d, size_t n)
     memcpy(h, a, n);
     work<<<1, 256>>>(d);
     memcpy(h + n, b, n);
+}
+
+//= unknown: an input that the program does without
+extern "C" void solution_compute(int n, const float *points, const float *boxes, float *out)
+{
+    float *d;
+    cudaMemcpy(d, points, n * 4, cudaMemcpyHostToDevice);
+    make_boxes<<<n / 256 + 1, 256>>>(d, n);
+    cudaMemcpy(out, d, n * 4, cudaMemcpyDeviceToHost);
 }

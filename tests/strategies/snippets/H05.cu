@@ -61,3 +61,12 @@ void f(const float *h, float *d, int chunks, int n)
         work<<<n / 256, 256>>>(d, n);
     }
 }
+
+//= absent: a launch a problem
+__global__ void solve(const float *a, float *x, int n) { x[threadIdx.x] = a[threadIdx.x] / n; }
+void f(const float *a, float *x, int problems, int n)
+{
+    for (int k = 0; k < problems; k++)
+        solve<<<1, 256>>>(a + k * n, x + k * n, n);
+    cudaDeviceSynchronize();
+}
