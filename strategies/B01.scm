@@ -3,3 +3,8 @@
 ((assignment_expression left: (subscript_expression) @a right: (_) @b) @at
   (#set! context device)
   (#set! role append))
+
+((call_expression function: (identifier) @what) @at
+  (#any-of? @what "__stcg" "__stcs" "__stwt" "__stwb")
+  (#set! context device)
+  (#set! role append))

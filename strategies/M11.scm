@@ -20,3 +20,10 @@
 
 ([(parameter_declaration) (declaration) (field_declaration)] @at
   (#set! role narrow))
+
+((binary_expression left: (_) @a operator: "|" right: (_) @b) @at
+  (#set! role pack))
+
+((binary_expression left: (_) @a operator: ">>" right: (_) @b) @at
+  (#set! context device)
+  (#set! role unpack))

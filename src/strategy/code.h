@@ -46,6 +46,7 @@ struct ae_function {
     int node, body, parameters, name;
     bool kernel, device, host; /* host: not marked for the device */
     bool entry;                /* solution_compute */
+    bool tiled;                /* keeps a register tile: set by the rule of M04 */
     int template;              /* template_declaration around it; -1 */
     int first_variable, first_assign, last_assign;
 };

@@ -291,7 +291,7 @@ static void resident(struct ae_hunt *hunt)
             if (!ae_loop_within(code, call->loop, l) || call->function != code->loops[l].function)
                 continue;
             chunks |= to_device(code, call) || (to_host(code, call) && rare < 0);
-            allocates |= strncmp(ae_name(code, call->name), "cudaMalloc", 10) == 0;
+            allocates |= strncmp(ae_name(code, call->name), "cudaMalloc", 10) == 0 || strncmp(ae_name(code, call->name), "cudaHost", 8) == 0;
         }
         if (separate(code, l))
             continue;
@@ -351,6 +351,34 @@ static void split(struct ae_hunt *hunt)
         }
         if (before >= 0 && after >= 0)
             ae_say(hunt, AE_STRATEGY_H07, loop->node, 0.85, "the host computes here while the device is at work");
+    }
+    /* or functions of the host that compute */
+    for (int c = 0; c < code->call_count; c++) {
+        const struct ae_call_site *call = &code->calls[c];
+        if (call->target < 0 || call->launches || !code->functions[call->target].host || ae_on_device(code, call->function) || call->function == call->target)
+            continue;
+        bool computes = false, asks = false;
+        for (int l = 0; l < code->loop_count; l++)
+            computes |= code->loops[l].function == call->target;
+        for (int d = 0; d < code->call_count; d++)
+            asks |= code->calls[d].function == call->target && (code->calls[d].launches || strncmp(ae_name(code, code->calls[d].name), "cuda", 4) == 0 ||
+                                                                ae_text_has(s, code->calls[d].callee, "transfer::"));
+        if (!computes || asks)
+            continue;
+        int before = -1, after = -1;
+        for (int d = 0; d < code->call_count; d++) {
+            const struct ae_call_site *other = &code->calls[d];
+            if (other->function != call->function || other->loop != call->loop)
+                continue;
+            if (other->node < call->node && other->launches)
+                before = other->node;
+            if (other->node < call->node && waits_for_device(code, other))
+                before = -1;
+            if (other->node > call->node && waits_for_device(code, other) && !ae_named(code, other->name, "cudaFree"))
+                after = other->node;
+        }
+        if (before >= 0 && after >= 0)
+            ae_say(hunt, AE_STRATEGY_H07, call->node, 0.82, "the host computes in %s while the device is at work", ae_name(code, call->name));
     }
     /* a thread of the host beside the launches */
     for (int c = 0; c < code->call_count; c++) {

@@ -282,6 +282,18 @@ struct shared_use {
     int reader;
 };
 
+/* Is it a sum or another result over many elements, rather than one that was loaded? */
+static bool accumulated(const struct ae_program *code, int variable)
+{
+    const struct ae_function *f = &code->functions[code->variables[variable].function];
+    for (int a = f->first_assign; a < f->last_assign; a++)
+        if (code->assigns[a].variable == variable && !code->variables[variable].array && !code->variables[variable].pointer &&
+            ((code->assigns[a].kind != ASSIGN_INIT && code->assigns[a].kind != ASSIGN_SET && code->assigns[a].kind != ASSIGN_STEP) ||
+             (code->assigns[a].kind == ASSIGN_SET && ae_mentions(&code->syntax, code->assigns[a].right, code->variables[variable].name))))
+            return true;
+    return false;
+}
+
 /* Does the expression read global memory, itself or by way of a local variable that was loaded? */
 static bool reads_global(const struct ae_program *code, int node)
 {
@@ -294,7 +306,7 @@ static bool reads_global(const struct ae_program *code, int node)
         }
         if (s->nodes[i].kind == N_IDENTIFIER) {
             const int v = ae_variable_at(code, i);
-            if (v < 0 || code->variables[v].function < 0 || code->variables[v].parameter || code->variables[v].shared)
+            if (v < 0 || code->variables[v].function < 0 || code->variables[v].parameter || code->variables[v].shared || accumulated(code, v))
                 continue;
             for (int a = code->functions[code->variables[v].function].first_assign;
                  a < code->functions[code->variables[v].function].last_assign; a++) {
@@ -333,13 +345,13 @@ static bool combines(const struct ae_program *code, int assignment, int array)
     return false;
 }
 
-/* Is the value made from the shared array, by way of local variables too? */
-static bool made_from(const struct ae_program *code, int node, int array, int depth)
+/* Is the value made from what shared memory holds, by way of local variables too? */
+static bool made_from_shared(const struct ae_program *code, int node, int depth)
 {
     const struct ae_syntax *s = &code->syntax;
     for (int i = node; node >= 0 && i < s->nodes[node].after; i++) {
         const struct ae_access *a = s->nodes[i].kind == N_SUBSCRIPT || s->nodes[i].kind == N_POINTER ? ae_access_at(code, i) : NULL;
-        if (a && ae_array_of(code, a) == array)
+        if (a && a->space == SPACE_SHARED)
             return true;
         if (s->nodes[i].kind != N_IDENTIFIER || depth > 2)
             continue;
@@ -349,7 +361,7 @@ static bool made_from(const struct ae_program *code, int node, int array, int de
         const struct ae_function *f = &code->functions[code->variables[v].function];
         for (int k = f->first_assign; k < f->last_assign; k++)
             if (code->assigns[k].variable == v && code->assigns[k].right >= 0 && !ae_is_below(s, i, code->assigns[k].right) &&
-                made_from(code, code->assigns[k].right, array, depth + 1))
+                made_from_shared(code, code->assigns[k].right, depth + 1))
                 return true;
     }
     return false;
@@ -455,7 +467,7 @@ static void shared_arrays(struct ae_hunt *hunt)
             bool padded = false;
             if (ae_kind(s, inner) == N_BINARY && ae_text_is(s, ae_child(s, inner, F_OPERATOR), "+")) {
                 const int right = ae_strip(s, ae_child(s, inner, F_RIGHT));
-                padded = ae_text_is(s, right, "1") || (ae_kind(s, right) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[right].name, pads));
+                padded = (ae_text_is(s, right, "1") && (width.constness != CONST_KNOWN || width.number % 8 == 1)) || (ae_kind(s, right) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[right].name, pads));
                 if (ae_kind(s, outer) == N_BINARY && ae_text_is(s, ae_child(s, outer, F_OPERATOR), "+") &&
                     ae_same_text(s, ae_child(s, outer, F_RIGHT), right))
                     padded = false; /* room for a halo on both sides */
@@ -510,7 +522,8 @@ static void shared_arrays(struct ae_hunt *hunt)
                     const int factor = factors[f];
                     const bool plus_one = ae_kind(s, factor) == N_BINARY && ae_text_is(s, ae_child(s, factor, F_OPERATOR), "+") &&
                                           ae_text_is(s, ae_child(s, factor, F_RIGHT), "1") &&
-                                          ae_value_of(code, ae_child(s, factor, F_LEFT)).constness != CONST_NO;
+                                          ae_value_of(code, ae_child(s, factor, F_LEFT)).constness != CONST_NO &&
+                                          (ae_value_of(code, factor).constness != CONST_KNOWN || ae_value_of(code, factor).number % 8 == 1);
                     const bool named = ae_kind(s, factor) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[factor].name, pads);
                     if (plus_one || named)
                         ae_say(hunt, AE_STRATEGY_M08, a->node, 0.82, "the rows of %s are padded", variable_name(code, a->variable));
@@ -651,8 +664,10 @@ static void register_tiles(struct ae_hunt *hunt)
             const struct ae_access *r = s->nodes[i].kind == N_SUBSCRIPT ? ae_access_at(code, i) : NULL;
             others |= r && r->variable == a->variable && !ae_same_text(s, ae_child(s, i, F_INDICES), ae_child(s, match->a, F_INDICES));
         }
-        if (!others && shares_operand(code, match->b, a->loop, a->variable, 0))
-            ae_say(hunt, AE_STRATEGY_M04, match->at, 0.88, "each thread keeps %s in registers and updates all of it with each operand", ae_name(code, v->name));
+        if (others || !shares_operand(code, match->b, a->loop, a->variable, 0))
+            continue;
+        code->functions[a->function].tiled = true;
+        ae_say(hunt, AE_STRATEGY_M04, match->at, 0.88, "each thread keeps %s in registers and updates all of it with each operand", ae_name(code, v->name));
     }
     /* sum0 += ..; sum1 += ..; sum2 += ..: three in one loop that share an operand */
     for (int l = 0; l < code->loop_count; l++) {
@@ -821,7 +836,7 @@ static void residency(struct ae_hunt *hunt)
                 const int array = ae_array_of(code, a), right = ae_child(s, assignment, F_RIGHT);
                 if (reduced(code, array))
                     continue;
-                if (reads_global(code, right) && !made_from(code, right, array, 0)) {
+                if (reads_global(code, right) && !made_from_shared(code, right, 0)) {
                     filled++;
                     continue;
                 }
@@ -850,7 +865,7 @@ static void residency(struct ae_hunt *hunt)
             }
         }
         if (state >= 0 && (after > 0 || !code->functions[loop->function].kernel))
-            ae_say(hunt, AE_STRATEGY_M10, loop->node, filled ? 0.6 : 0.8, "%s holds the state over all rounds of this loop, which stores nothing to global memory",
+            ae_say(hunt, AE_STRATEGY_M10, loop->node, filled ? 0.45 : 0.8, "%s holds the state over all rounds of this loop, which stores nothing to global memory",
                    ae_name(code, code->variables[state].name));
     }
 }
@@ -908,6 +923,35 @@ static void compact(struct ae_hunt *hunt)
             if (!vote && (ae_value_of(code, argument).deps & D_LOADED)) /* a number's own bits are no set */
                 count = match->at;
         }
+    }
+    /* several fields in a word: put together by | and <<, taken apart by >> from a word that was loaded */
+    int packed = -1, unpacked = -1;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_M11, match) {
+        if (ae_role(hunt, match, "pack") && ae_ancestor(s, match->at, N_SUBSCRIPTS) < 0) {
+            const int parts[] = {ae_strip(s, match->a), ae_strip(s, match->b)};
+            for (int k = 0; k < 2; k++) {
+                const int part = parts[k], other = parts[1 - k];
+                if (ae_kind(s, part) != N_BINARY || !ae_text_is(s, ae_child(s, part, F_OPERATOR), "<<"))
+                    continue;
+                const struct ae_value by = ae_value_of(code, ae_child(s, part, F_RIGHT));
+                if (ae_kind(s, other) == N_BINARY && ae_text_is(s, ae_child(s, other, F_OPERATOR), ">>") &&
+                    ae_same_text(s, ae_child(s, part, F_LEFT), ae_child(s, other, F_LEFT)))
+                    continue; /* a rotation */
+                if (by.constness != CONST_NO && (by.constness == CONST_UNKNOWN || by.number >= 4) && ae_value_of(code, ae_child(s, part, F_LEFT)).constness == CONST_NO)
+                    packed = match->at;
+            }
+        } else if (ae_role(hunt, match, "unpack") && ae_ancestor(s, match->at, N_SUBSCRIPTS) < 0) {
+            const struct ae_value word = ae_value_of(code, match->a), by = ae_value_of(code, match->b);
+            if (by.constness != CONST_NO && (by.constness == CONST_UNKNOWN || by.number >= 4) && (word.deps & (D_LOADED | D_PARAM | D_CALLED)) &&
+                !(word.deps & (D_TX | D_LANE)))
+                unpacked = match->at;
+            else if (by.constness != CONST_NO && (word.deps & D_LOADED))
+                unpacked = match->at;
+        }
+    }
+    if (packed >= 0 && unpacked >= 0) {
+        ae_say(hunt, AE_STRATEGY_M11, packed, 0.8, "several fields are packed into one word");
+        ae_say(hunt, AE_STRATEGY_M11, unpacked, 0.8, "several fields are packed into one word");
     }
     if (set >= 0 && (test >= 0 || count >= 0)) {
         ae_say(hunt, AE_STRATEGY_M11, set, 0.85, "sets are kept as bits of words");

@@ -168,7 +168,7 @@ static void coarsened(struct ae_hunt *hunt)
                 const struct ae_access *x = &code->accesses[a];
                 fill = x->space == SPACE_SHARED && x->write && ae_is_below(s, x->node, loop->node);
             }
-            if (item && !fill) {
+            if (item && !fill && !code->functions[loop->function].tiled) {
                 ae_say(hunt, AE_STRATEGY_P03, loop->node, 0.85, "each thread handles a constant number of items, counted by %s", ae_name(code, name));
                 break;
             }
@@ -248,7 +248,13 @@ static void cooperative(struct ae_hunt *hunt)
         const int function = loop->function;
         /* a helper of the device works for the block that calls it */
         if (!code->functions[function].kernel) {
-            ae_say(hunt, AE_STRATEGY_P05, loop->node, 0.72, "threads of a group walk one item together, counted by %s", loop->variable >= 0 ? ae_name(code, code->variables[loop->variable].name) : "a loop");
+            bool by_group = false;
+            for (int c = 0; c < code->call_count && !by_group; c++)
+                by_group = code->calls[c].target == function && code->calls[c].function >= 0 && code->functions[code->calls[c].function].kernel &&
+                           item_by_group(code, code->calls[c].function, lanes);
+            if (by_group)
+                ae_say(hunt, AE_STRATEGY_P05, loop->node, 0.72, "threads of a group walk one item together, counted by %s",
+                       loop->variable >= 0 ? ae_name(code, code->variables[loop->variable].name) : "a loop");
             continue;
         }
         if (item_by_group(code, function, lanes) || item_by_group(code, function, !lanes) || loop->parent >= 0)
@@ -570,8 +576,8 @@ static void work_lists(struct ae_hunt *hunt)
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
     AE_EACH_MATCH(hunt, AE_STRATEGY_B01, match) {
-        const struct ae_access *a = ae_access_at(code, match->a);
-        if (!a || (a->space != SPACE_GLOBAL && a->space != SPACE_SHARED) || a->last_index < 0)
+        const struct ae_access *a = ae_access_at(code, match->a >= 0 ? match->a : match->at);
+        if (!a || !a->write || (a->space != SPACE_GLOBAL && a->space != SPACE_SHARED) || a->last_index < 0)
             continue;
         const int atomic = atomic_behind(code, a->last_index, 0);
         const struct ae_call_site *call = atomic < 0 ? NULL : ae_call_at(code, atomic);
@@ -595,6 +601,12 @@ static void work_lists(struct ae_hunt *hunt)
         }
         if (a->variable < 0)
             continue;
+        /* a list of long items, for other hands, is a bin */
+        static const char *const lengths[] = {"long", "huge", "short", "small", "large", "big", "heavy", "light", "hub", NULL};
+        if (ae_name_has_word(code, a->name, lengths)) {
+            ae_say(hunt, AE_STRATEGY_B03, match->at, 0.82, "items are put into %s by their size", ae_name(code, a->name));
+            continue;
+        }
         const bool named = ae_name_has_word(code, a->name, lists);
         const bool read = ae_read_on_device(code, ae_array_of(code, a) >= 0 ? ae_array_of(code, a) : a->variable, a->node) || ae_read_on_device(code, a->variable, a->node);
         if (read)
@@ -788,7 +800,9 @@ static void balanced(struct ae_hunt *hunt)
             bool named = false;
             for (int k = array; k < s->nodes[array].after; k++)
                 named |= s->nodes[k].name >= 0 && ae_name_has_word(code, s->nodes[k].name, offsets);
-            if ((v.deps & (D_TX | D_BLOCK)) && !(v.deps & D_LOADED))
+            if ((v.deps & (D_TX | D_BLOCK)) && !(v.deps & D_LOADED) && !named)
+                ae_doubt(hunt, AE_STRATEGY_B04, match->at, "an interval is halved for a thread's own number; whether in offsets is not to be seen");
+            else if ((v.deps & (D_TX | D_BLOCK)) && !(v.deps & D_LOADED))
                 ae_say(hunt, AE_STRATEGY_B04, match->at, 0.88, "the owner of an element is searched in offsets, so that work is split by elements");
             else if (named && !(v.deps & D_LOADED) && (v.deps & (D_PARAM | D_CALLED)) && !(v.deps & D_FLOAT))
                 ae_say(hunt, AE_STRATEGY_B04, match->at, 0.65, "the owner of an element is searched in offsets");

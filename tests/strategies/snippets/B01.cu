@@ -85,3 +85,12 @@ void run(const float *a, int *h, int *c, int n, int *host)
     f<<<n / 256 + 1, 256>>>(a, h, c, n);
     cudaMemcpy(host, h, n * 4, cudaMemcpyDeviceToHost);
 }
+
+//= absent: long rows for other hands
+__global__ void split(const int *start, int *long_rows, int *count, int n)
+{
+    const int v = blockIdx.x * blockDim.x + threadIdx.x;
+    if (v < n && start[v + 1] - start[v] > 1024)
+        long_rows[atomicAdd(count, 1)] = v;
+}
+__global__ void sum(const int *long_rows, const float *x, float *y) { y[long_rows[blockIdx.x]] += x[threadIdx.x]; }

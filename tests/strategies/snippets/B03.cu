@@ -30,3 +30,11 @@ __global__ void f(const int *length, const float *a, float *b)
     for (int k = 0; k < length[i]; k++)
         b[i] += a[k];
 }
+
+//= present: long rows for other hands
+__global__ void split(const int *start, int *long_rows, int *count, int n)
+{
+    const int v = blockIdx.x * blockDim.x + threadIdx.x;
+    if (v < n && start[v + 1] - start[v] > 1024)
+        long_rows[atomicAdd(count, 1)] = v;
+}

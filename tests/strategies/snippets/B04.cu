@@ -73,3 +73,18 @@ __global__ void f(const float *a, const float *b, float *c, int n)
     if (i < n)
         c[i] = a[i] + b[i];
 }
+
+//= unknown: a bound in sorted keys
+__global__ void f(const unsigned *key, int n, int *first)
+{
+    const int c = blockIdx.x * blockDim.x + threadIdx.x;
+    int low = 0, high = n;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (key[middle] < c)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    first[c] = low;
+}

@@ -57,3 +57,18 @@ void f(float *d, int n)
         work<<<n / 256 + 1, 256>>>(d, n);
     cudaDeviceSynchronize();
 }
+
+//= present: a function of the host
+static double plan(const double *h, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += h[i];
+    return sum;
+}
+void f(float *d, const double *h, double *out, int n)
+{
+    work<<<n / 256 + 1, 256>>>(d, n);
+    out[1] = plan(h, n);
+    cudaMemcpy(out, d, 8, cudaMemcpyDeviceToHost);
+}

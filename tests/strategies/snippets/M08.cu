@@ -59,3 +59,13 @@ __global__ void t(const float *a, float *b, int n)
     }
     b[threadIdx.x] = row[now][threadIdx.x];
 }
+
+//= absent: a table with one size more
+__global__ void f(const int *in, int *out)
+{
+    __shared__ int table[20][12 + 1];
+    for (int k = threadIdx.y; k < 20; k += blockDim.y)
+        table[k][threadIdx.x] = in[k * 13 + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = table[threadIdx.y][threadIdx.x];
+}

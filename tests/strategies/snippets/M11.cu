@@ -66,3 +66,32 @@ __global__ void f(const int *start, bool *visited, unsigned char *active, int n)
         visited[start[v]] = true;
     }
 }
+
+//= present: dates packed into a word
+__global__ void value(const unsigned *packed, float *out, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        const unsigned word = packed[i];
+        const int issue = word & 0xffff, end = word >> 16;
+        out[i] = end - issue;
+    }
+}
+void run(const int *issue, const int *end, unsigned *slots, float *out, int n)
+{
+    for (int i = 0; i < n; i++)
+        slots[i] = (unsigned)end[i] << 16 | (unsigned)issue[i];
+    value<<<n / 256 + 1, 256>>>(slots, out, n);
+}
+
+//= absent: a generator of random numbers
+__device__ unsigned next(unsigned *state)
+{
+    unsigned x = *state;
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    *state = x;
+    return (x << 7) | (x >> 25);
+}
+__global__ void f(unsigned *states, float *out) { out[threadIdx.x] = next(&states[threadIdx.x]) * 2.0e-10f; }
