@@ -86,8 +86,8 @@ static void add_usage(struct ae_program *code, int variable, bool in_loop, int d
             const int assignment = s->nodes[a->node].parent;
             u->written = true;
             u->node = a->node;
-            u->computed |= a->atomic || (ae_kind(s, assignment) == N_ASSIGNMENT &&
-                                         (a->read || is_computed(code, ae_child(s, assignment, F_RIGHT))));
+            u->computed |= !a->atomic && (ae_kind(s, assignment) == N_ASSIGNMENT &&
+                                          (a->read || is_computed(code, ae_child(s, assignment, F_RIGHT))));
         }
     }
     /* handed on to functions of the device */
@@ -124,7 +124,9 @@ static void precomputed(struct ae_hunt *hunt)
         for (int v = code->functions[call->target].first_variable;
              count < MOST && v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter; v++) {
             const int argument = ae_argument(code, call, code->variables[v].position);
-            const int handed = code->variables[v].pointer && argument >= 0 ? ae_variable_at(code, argument) : -1;
+            /* a piece of a larger block has no name of its own to follow */
+            const enum ae_node_kind kind = ae_kind(s, ae_strip(s, argument));
+            const int handed = code->variables[v].pointer && (kind == N_IDENTIFIER || kind == N_FIELD || kind == N_CALL) ? ae_variable_at(code, argument) : -1;
             if (handed < 0)
                 continue;
             uses[count].variable = handed;

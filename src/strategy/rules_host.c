@@ -272,6 +272,62 @@ static bool separate(const struct ae_program *code, int l)
     return any;
 }
 
+/* Can a launch of one round read what an earlier one wrote? Arrays are followed by name; what cannot be followed (a kernel
+ * of another file, structures of pointers, buffers that are exchanged) may. */
+static bool depends_on_rounds(const struct ae_program *code, int l)
+{
+    const struct ae_syntax *s = &code->syntax;
+    enum { MOST = 64 };
+    int read[MOST], written[MOST], reads = 0, writes = 0;
+    for (int c = 0; c < code->call_count; c++) {
+        const struct ae_call_site *call = &code->calls[c];
+        if (!ae_loop_within(code, call->loop, l) || call->function != code->loops[l].function)
+            continue;
+        if (ae_named(code, call->name, "swap"))
+            return true;
+        if (call->target >= 0 && !call->launches && code->functions[call->target].host)
+            return true;
+        if (!call->launches)
+            continue;
+        if (call->target < 0 || call->launch < 0)
+            return true;
+        for (int v = code->functions[call->target].first_variable;
+             v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter; v++) {
+            const struct ae_variable *x = &code->variables[v];
+            if (!x->pointer && x->element == E_OTHER)
+                return true;
+            if (!x->pointer)
+                continue;
+            const int handed = ae_variable_at(code, ae_argument(code, call, x->position));
+            if (handed < 0)
+                return true;
+            bool is_read = false, is_written = false, seen = false;
+            for (int i = 0; i < code->access_count; i++)
+                if (code->accesses[i].root == v || ae_array_of(code, &code->accesses[i]) == v || code->accesses[i].variable == v) {
+                    is_read |= code->accesses[i].read;
+                    is_written |= code->accesses[i].write;
+                    seen = true;
+                }
+            if (!seen) /* handed on */
+                return true;
+            if (is_read && reads < MOST)
+                read[reads++] = handed;
+            if (is_written && writes < MOST)
+                written[writes++] = handed;
+        }
+    }
+    for (int r = 0; r < reads; r++)
+        for (int w = 0; w < writes; w++)
+            if (read[r] == written[w])
+                return true;
+    for (int a = 0; a < code->assign_count; a++)
+        if (ae_loop_within(code, code->assigns[a].loop, l) && code->assigns[a].variable >= 0 && code->variables[code->assigns[a].variable].pointer &&
+            (code->assigns[a].kind == ASSIGN_SET || code->assigns[a].kind == ASSIGN_INIT))
+            return true;
+    (void)s;
+    return false;
+}
+
 /* H05 */
 static void resident(struct ae_hunt *hunt)
 {
@@ -293,7 +349,7 @@ static void resident(struct ae_hunt *hunt)
             chunks |= to_device(code, call) || (to_host(code, call) && rare < 0);
             allocates |= strncmp(ae_name(code, call->name), "cudaMalloc", 10) == 0 || strncmp(ae_name(code, call->name), "cudaHost", 8) == 0;
         }
-        if (separate(code, l))
+        if (separate(code, l) || !depends_on_rounds(code, l))
             continue;
         /* pieces that are copied in turn are no iteration, nor is what a ring of slots asks for */
         for (int outer = code->loops[l].parent; outer >= 0; outer = code->loops[outer].parent)

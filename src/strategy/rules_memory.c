@@ -114,7 +114,7 @@ static bool reordered(const struct ae_syntax *s, int to, int from)
         return true;
     for (int k = 0; k < 2; k++)
         for (int i = indices[k]; i >= 0 && i < s->nodes[indices[k]].after; i++) {
-            if (s->nodes[i].kind == N_SUBSCRIPT || s->nodes[i].kind == N_UPDATE)
+            if (s->nodes[i].kind == N_SUBSCRIPT)
                 return true;
             if (s->nodes[i].kind == N_BINARY && (ae_text_is(s, ae_child(s, i, F_OPERATOR), "*") || ae_text_is(s, ae_child(s, i, F_OPERATOR), "/") ||
                                                  ae_text_is(s, ae_child(s, i, F_OPERATOR), "%")))
@@ -257,6 +257,8 @@ static void layout(struct ae_hunt *hunt)
             if (target < 0 || write->loop < 0 || (!pack && (same_place(s, to, from) || !reordered(s, to, from))) || write->variable == read->variable)
                 continue;
             const struct ae_variable *v = &code->variables[target];
+            if (read->variable >= 0 && code->variables[read->variable].loop >= 0)
+                continue; /* made in this round: no input */
             if (v->parameter && code->functions[function].entry)
                 continue; /* an output is put into the order that the interface wants */
             if (v->function == -2)

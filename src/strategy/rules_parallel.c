@@ -648,7 +648,7 @@ static void dynamic(struct ae_hunt *hunt)
             }
         }
         for (int a = 0; a < code->assign_count && count < 4; a++)
-            if (code->assigns[a].node == holder) {
+            if (code->assigns[a].node == holder && (holder == match->at || ae_is_below(s, match->at, code->assigns[a].right))) {
                 const int target = ae_strip(s, code->assigns[a].target);
                 names[count++] = ae_kind(s, target) == N_SUBSCRIPT ? ae_last_name(s, ae_child(s, target, F_ARGUMENT)) : s->nodes[target].name;
             }
