@@ -1,5 +1,5 @@
-/* Claim: 1 000 sources of 500 lines are searched for all strategies in under 10 s on one core. Sources are made from those
- * given, one behind the other until a text has 500 lines.     bench_strategies [--files N] SOURCE... */
+/* Claim: 1 000 sources of 500 lines are searched for all strategies in under 10 s on one core. Sources are made from
+ * those given, one behind the other until a text has 500 lines.     bench_strategies [--files N] SOURCE... */
 #include "base/file.h"
 #include "base/text.h"
 #include "strategy/strategy.h"
@@ -98,10 +98,11 @@ int main(int argc, char **argv)
         ae_findings_release(&findings);
     }
     const double seconds = (double)(cpu_ns() - ready) * 1e-9;
-    printf("{\"files\": %lld, \"lines_a_file\": %d, \"bytes\": %zu, \"findings\": %zu, \"start_ms\": %.1f, \"cpu_seconds\": %.3f, "
+    printf("{\"files\": %lld, \"lines_a_file\": %d, \"bytes\": %zu, \"findings\": %zu, \"start_ms\": %.1f, "
+           "\"cpu_seconds\": %.3f, "
            "\"ms_a_file\": %.3f, \"longest_ms\": %.1f, \"within_10_s_a_thousand\": %s}\n",
-           (long long)files, LINES, bytes, found, (double)(ready - start) * 1e-6, seconds, seconds * 1e3 / (double)files, (double)longest * 1e-6,
-           seconds / (double)files < 0.01 ? "true" : "false");
+           (long long)files, LINES, bytes, found, (double)(ready - start) * 1e-6, seconds,
+           seconds * 1e3 / (double)files, (double)longest * 1e-6, seconds / (double)files < 0.01 ? "true" : "false");
     ae_finder_free(finder);
     return 0;
 }

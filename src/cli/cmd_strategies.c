@@ -10,18 +10,36 @@
 static const char *const formats[] = {"text", "json", NULL};
 
 const struct ae_option ae_strategies_options[] = {
-    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "of the output",
+    {.name = "format",
+     .letter = 'f',
+     .kind = AE_OPTION_CHOICE,
+     .choices = formats,
+     .help = "of the output",
      .offset = offsetof(struct ae_strategies_values, format)},
-    {.name = "json", .kind = AE_OPTION_FLAG, .help = "as --format json", .offset = offsetof(struct ae_strategies_values, json)},
-    {.name = "task", .letter = 't', .kind = AE_OPTION_TASK, .one = true,
+    {.name = "json",
+     .kind = AE_OPTION_FLAG,
+     .help = "as --format json",
+     .offset = offsetof(struct ae_strategies_values, json)},
+    {.name = "task",
+     .letter = 't',
+     .kind = AE_OPTION_TASK,
+     .one = true,
      .help = "find: the task that the source solves, whose reference then counts as evidence; default: by its name",
      .offset = offsetof(struct ae_strategies_values, tasks)},
-    {.name = "source", .letter = 's', .kind = AE_OPTION_FLAG, .help = "find: the whole source, marked line by line",
+    {.name = "source",
+     .letter = 's',
+     .kind = AE_OPTION_FLAG,
+     .help = "find: the whole source, marked line by line",
      .offset = offsetof(struct ae_strategies_values, source)},
-    {.name = "binary", .letter = 'b', .kind = AE_OPTION_FLAG,
+    {.name = "binary",
+     .letter = 'b',
+     .kind = AE_OPTION_FLAG,
      .help = "find: compile the source and look into its machine code too (needs nvcc and cuobjdump)",
      .offset = offsetof(struct ae_strategies_values, binary)},
-    {.name = "arch", .kind = AE_OPTION_STRING, .argument = "sm_NN", .help = "find --binary: architecture to compile for",
+    {.name = "arch",
+     .kind = AE_OPTION_STRING,
+     .argument = "sm_NN",
+     .help = "find --binary: architecture to compile for",
      .offset = offsetof(struct ae_strategies_values, arch)},
     {0},
 };
@@ -64,7 +82,8 @@ int ae_cmd_strategies(const struct ae_command *self, int argc, char **argv)
 
 static void evidence_text(unsigned mask, char *text, size_t size)
 {
-    static const enum ae_evidence all[] = {AE_EVIDENCE_SOURCE, AE_EVIDENCE_BINARY, AE_EVIDENCE_RUN, AE_EVIDENCE_READING};
+    static const enum ae_evidence all[] = {AE_EVIDENCE_SOURCE, AE_EVIDENCE_BINARY, AE_EVIDENCE_RUN,
+                                           AE_EVIDENCE_READING};
     text[0] = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (mask & all[i])
@@ -73,13 +92,15 @@ static void evidence_text(unsigned mask, char *text, size_t size)
 
 static json_t *strategy_json(const struct ae_strategy *s)
 {
-    static const enum ae_evidence all[] = {AE_EVIDENCE_SOURCE, AE_EVIDENCE_BINARY, AE_EVIDENCE_RUN, AE_EVIDENCE_READING};
+    static const enum ae_evidence all[] = {AE_EVIDENCE_SOURCE, AE_EVIDENCE_BINARY, AE_EVIDENCE_RUN,
+                                           AE_EVIDENCE_READING};
     json_t *evidence = json_array();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (s->evidence & all[i])
             json_array_append_new(evidence, json_string(ae_evidence_name(all[i])));
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s}", "id", s->id, "name", s->name, "class", ae_class_name(s->class), "kind",
-                     ae_kind_name(s->kind), "evidence", evidence, "definition", s->definition, "pays", s->pays, "not", s->is_not);
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s}", "id", s->id, "name", s->name, "class",
+                     ae_class_name(s->class), "kind", ae_kind_name(s->kind), "evidence", evidence, "definition",
+                     s->definition, "pays", s->pays, "not", s->is_not);
 }
 
 int ae_strategies_list(const struct ae_strategies_values *values, const struct ae_list *operands)
@@ -109,7 +130,8 @@ static void read_gains(const struct ae_ladder *ladder, const char *tasks, struct
     struct ae_error ignored;
     char results[4300];
     *ret = (struct ae_gains){0};
-    if (ae_store_open(&store, NULL, AE_STORE_READ, &ignored) == AE_OK && ae_gains_read(ladder, store, ret, &ignored) != AE_OK)
+    if (ae_store_open(&store, NULL, AE_STORE_READ, &ignored) == AE_OK &&
+        ae_gains_read(ladder, store, ret, &ignored) != AE_OK)
         *ret = (struct ae_gains){0};
     ae_store_close(store);
     snprintf(results, sizeof results, "%s/../docs/results", tasks);
@@ -127,11 +149,14 @@ static json_t *examples_json(const struct ae_ladder *ladder, const struct ae_gai
         json_t *measured = json_array();
         for (size_t g = 0; g < gains->count; g++)
             if (gains->items[g].step == step)
-                json_array_append_new(measured, json_pack("{s:s, s:s, s:f, s:f, s:f}", "machine", gains->items[g].environment_name, "size",
-                                                          ae_size_name(gains->items[g].size), "before_ms", gains->items[g].before_ns * 1e-6, "after_ms",
-                                                          gains->items[g].after_ns * 1e-6, "gain", gains->items[g].before_ns / gains->items[g].after_ns));
-        json_array_append_new(examples, json_pack("{s:s, s:s, s:s, s:s, s:o}", "task", step->task->id, "file", step->file, "on", step->parent,
-                                                  "remark", step->remark, "measured", measured));
+                json_array_append_new(
+                    measured, json_pack("{s:s, s:s, s:f, s:f, s:f}", "machine", gains->items[g].environment_name,
+                                        "size", ae_size_name(gains->items[g].size), "before_ms",
+                                        gains->items[g].before_ns * 1e-6, "after_ms", gains->items[g].after_ns * 1e-6,
+                                        "gain", gains->items[g].before_ns / gains->items[g].after_ns));
+        json_array_append_new(examples,
+                              json_pack("{s:s, s:s, s:s, s:s, s:o}", "task", step->task->id, "file", step->file, "on",
+                                        step->parent, "remark", step->remark, "measured", measured));
     }
     return examples;
 }
@@ -152,8 +177,8 @@ static void print_examples(const struct ae_ladder *ladder, const struct ae_gains
             if (gain->step != step)
                 continue;
             ae_autofree char *machine = ae_cli_printable_line(gain->environment_name);
-            printf("    %-7s %10.3f ms -> %10.3f ms %8.2fx  (%s)\n", ae_size_name(gain->size), gain->before_ns * 1e-6, gain->after_ns * 1e-6,
-                   gain->before_ns / gain->after_ns, machine ? machine : "");
+            printf("    %-7s %10.3f ms -> %10.3f ms %8.2fx  (%s)\n", ae_size_name(gain->size), gain->before_ns * 1e-6,
+                   gain->after_ns * 1e-6, gain->before_ns / gain->after_ns, machine ? machine : "");
             measured++;
         }
     }
@@ -183,8 +208,8 @@ int ae_strategies_show(const struct ae_strategies_values *values, const struct a
         status = ae_cli_print_json(json);
     } else {
         evidence_text(s->evidence, evidence, sizeof evidence);
-        printf("%s  %s\n\nclass      %s\nkind       %s\nevidence   %s\n\n%s\n\nIt pays    %s\nIt is not  %s\n", s->id, s->name, ae_class_name(s->class),
-               ae_kind_name(s->kind), evidence, s->definition, s->pays, s->is_not);
+        printf("%s  %s\n\nclass      %s\nkind       %s\nevidence   %s\n\n%s\n\nIt pays    %s\nIt is not  %s\n", s->id,
+               s->name, ae_class_name(s->class), ae_kind_name(s->kind), evidence, s->definition, s->pays, s->is_not);
         print_examples(&ladder, &gains, id);
     }
     ae_gains_release(&gains);

@@ -50,7 +50,8 @@ static void print_findings(const char *path, const char *text, const struct ae_f
         if (x->presence == AE_UNKNOWN)
             continue;
         printf("\n%s  %s%s  (%s, %.0f %%)\n      %s\n", ae_strategies[x->strategy].id, ae_strategies[x->strategy].name,
-               x->presence == AE_ABSENT ? ": against it" : "", ae_evidence_name(x->evidence), 100 * x->confidence, x->sentence);
+               x->presence == AE_ABSENT ? ": against it" : "", ae_evidence_name(x->evidence), 100 * x->confidence,
+               x->sentence);
         for (int l = 0; l < x->line_count && l < 3; l++)
             print_line(text, x->lines[l].first, "");
         if (x->line_count > 3)
@@ -61,7 +62,8 @@ static void print_findings(const char *path, const char *text, const struct ae_f
         const struct ae_finding *x = &f->items[i];
         if (x->presence != AE_UNKNOWN || f->presence[x->strategy] == AE_PRESENT)
             continue;
-        printf("%s  %s  %s: %s\n", head ? "\nNot decided\n" : "", ae_strategies[x->strategy].id, ae_strategies[x->strategy].name, x->sentence);
+        printf("%s  %s  %s: %s\n", head ? "\nNot decided\n" : "", ae_strategies[x->strategy].id,
+               ae_strategies[x->strategy].name, x->sentence);
         head = false;
     }
 }
@@ -75,8 +77,10 @@ static void print_source(const char *text, const struct ae_findings *f)
         for (size_t i = 0; i < f->count; i++) {
             const struct ae_finding *x = &f->items[i];
             for (int l = 0; l < x->line_count && x->presence == AE_PRESENT; l++)
-                if (n >= x->lines[l].first && n <= x->lines[l].last && !strstr(ids, ae_strategies[x->strategy].id) && strlen(ids) < 40)
-                    snprintf(ids + strlen(ids), sizeof ids - strlen(ids), "%s%s", ids[0] ? " " : "", ae_strategies[x->strategy].id);
+                if (n >= x->lines[l].first && n <= x->lines[l].last && !strstr(ids, ae_strategies[x->strategy].id) &&
+                    strlen(ids) < 40)
+                    snprintf(ids + strlen(ids), sizeof ids - strlen(ids), "%s%s", ids[0] ? " " : "",
+                             ae_strategies[x->strategy].id);
         }
         char margin[64];
         snprintf(margin, sizeof margin, "%-16s", ids);
@@ -94,19 +98,23 @@ static json_t *findings_json(const char *path, const struct ae_findings *f)
         json_t *lines = json_array();
         for (int l = 0; l < x->line_count; l++)
             json_array_append_new(lines, json_pack("[i, i]", x->lines[l].first, x->lines[l].last));
-        json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s, s:f, s:s, s:o}", "id", ae_strategies[x->strategy].id, "name",
-                                                  ae_strategies[x->strategy].name, "evidence", ae_evidence_name(x->evidence), "presence",
-                                                  ae_presence_name(x->presence), "confidence", x->confidence, "sentence", x->sentence, "lines", lines));
+        json_array_append_new(findings,
+                              json_pack("{s:s, s:s, s:s, s:s, s:f, s:s, s:o}", "id", ae_strategies[x->strategy].id,
+                                        "name", ae_strategies[x->strategy].name, "evidence",
+                                        ae_evidence_name(x->evidence), "presence", ae_presence_name(x->presence),
+                                        "confidence", x->confidence, "sentence", x->sentence, "lines", lines));
     }
     for (int id = 0; id < AE_STRATEGY_COUNT; id++)
-        json_object_set_new(strategies, ae_strategies[id].id,
-                            json_pack("{s:s, s:f}", "presence", ae_presence_name(f->presence[id]), "confidence", f->confidence[id]));
+        json_object_set_new(
+            strategies, ae_strategies[id].id,
+            json_pack("{s:s, s:f}", "presence", ae_presence_name(f->presence[id]), "confidence", f->confidence[id]));
     ae_autofree char *name = ae_cli_printable_line(path);
-    return json_pack("{s:s, s:f, s:o, s:o}", "file", name ? name : "", "unread", f->unread, "findings", findings, "strategies", strategies);
+    return json_pack("{s:s, s:f, s:o, s:o}", "file", name ? name : "", "unread", f->unread, "findings", findings,
+                     "strategies", strategies);
 }
 
-/* The task that a file's name or folder says it solves: TASK.cu, TASK.3.cu, tasks/TASK/naive.cu, tasks/TASK/steps/01-M03.cu;
- * NULL: none. */
+/* The task that a file's name or folder says it solves: TASK.cu, TASK.3.cu, tasks/TASK/naive.cu,
+ * tasks/TASK/steps/01-M03.cu; NULL: none. */
 static const struct ae_task *task_of(const char *path)
 {
     for (int i = 0; i < ae_task_count; i++) {
@@ -122,7 +130,8 @@ static const struct ae_task *task_of(const char *path)
 }
 
 /* Machine code of the source; a failure is said on standard error and leaves the search to the source. */
-static void dump_object(struct ae_context *context, const char *path, const struct ae_task *task, const char *arch, struct ae_dump *ret)
+static void dump_object(struct ae_context *context, const char *path, const struct ae_task *task, const char *arch,
+                        struct ae_dump *ret)
 {
     struct ae_submission_list list = {0};
     struct ae_error err = {0};
@@ -159,9 +168,12 @@ static int find_one(struct ae_finder *finder, struct ae_context *context, const 
     }
     if (rc == AE_OK && context)
         dump_object(context, path, task, values->arch, &dump);
-    const struct ae_strategy_input input = {
-        .source = (const char *)source.data, .source_size = source.size, .reference = (const char *)reference.data,
-        .reference_size = reference.size, .sass = dump.sass, .resources = dump.resources};
+    const struct ae_strategy_input input = {.source = (const char *)source.data,
+                                            .source_size = source.size,
+                                            .reference = (const char *)reference.data,
+                                            .reference_size = reference.size,
+                                            .sass = dump.sass,
+                                            .resources = dump.resources};
     if (rc == AE_OK)
         rc = ae_strategy_find(finder, &input, &findings, err);
     if (rc == AE_OK && array)
@@ -192,7 +204,8 @@ int ae_strategies_find(const struct ae_strategies_values *values, const struct a
     for (size_t i = 0; rc == AE_OK && i < operands->count; i++) {
         if (i > 0 && !array)
             printf("\n");
-        rc = find_one(finder, values->binary ? &context : NULL, known ? tasks : NULL, operands->items[i], values, array, &err);
+        rc = find_one(finder, values->binary ? &context : NULL, known ? tasks : NULL, operands->items[i], values, array,
+                      &err);
     }
     if (values->binary)
         ae_context_close(&context);

@@ -26,7 +26,8 @@ static bool has_suffix(const char *word, const char *suffix)
 
 static void count(struct counts *c, const char *word)
 {
-    static const char *const matrix[] = {"HMMA", "DMMA", "IMMA", "BMMA", "QMMA", "HGMMA", "IGMMA", "QGMMA", "BGMMA", "UTCHMMA", NULL};
+    static const char *const matrix[] = {"HMMA",  "DMMA",  "IMMA",  "BMMA",    "QMMA", "HGMMA",
+                                         "IGMMA", "QGMMA", "BGMMA", "UTCHMMA", NULL};
     static const char *const async[] = {"LDGSTS", "UBLKCP", "UTMALDG", NULL};
     if (begins(word, "LDG") || begins(word, "STG") || begins(word, "LD") || begins(word, "ST")) {
         c->loads++;
@@ -68,16 +69,18 @@ static bool operation(const char *line, size_t size, char word[40])
                 i++;
     }
     n = 0;
-    while (i < size && n + 1 < 40 && (isupper((unsigned char)line[i]) || isdigit((unsigned char)line[i]) || line[i] == '.' || line[i] == '_'))
+    while (i < size && n + 1 < 40 &&
+           (isupper((unsigned char)line[i]) || isdigit((unsigned char)line[i]) || line[i] == '.' || line[i] == '_'))
         word[n++] = line[i++];
     word[n] = 0;
     return n > 0;
 }
 
-static int say(struct ae_findings_list *list, enum ae_strategy_id id, enum ae_presence presence, double confidence, struct ae_error *err,
-               const char *format, long number, const char *name)
+static int say(struct ae_findings_list *list, enum ae_strategy_id id, enum ae_presence presence, double confidence,
+               struct ae_error *err, const char *format, long number, const char *name)
 {
-    struct ae_finding f = {.strategy = id, .evidence = AE_EVIDENCE_BINARY, .presence = presence, .confidence = confidence};
+    struct ae_finding f = {
+        .strategy = id, .evidence = AE_EVIDENCE_BINARY, .presence = presence, .confidence = confidence};
     char sentence[sizeof f.sentence];
     snprintf(sentence, sizeof sentence, "%s", format);
     char *hole = strstr(sentence, "{}");
@@ -118,16 +121,21 @@ int ae_binary_find(const char *sass, const char *resources, struct ae_findings_l
         if (c.wide > 0)
             rc = say(list, AE_STRATEGY_M05, AE_PRESENT, 0.8, err, "machine code has accesses of 16 bytes", c.wide, "");
         else if (c.pairs == 0)
-            rc = say(list, AE_STRATEGY_M05, AE_ABSENT, 0.9, err, "machine code has no access to global memory wider than 4 bytes, of so many", c.loads, "");
+            rc = say(list, AE_STRATEGY_M05, AE_ABSENT, 0.9, err,
+                     "machine code has no access to global memory wider than 4 bytes, of so many", c.loads, "");
         if (rc == AE_OK && c.constant > 0)
-            rc = say(list, AE_STRATEGY_M06, AE_PRESENT, 0.9, err, "machine code has loads by the read-only path", c.constant, "");
+            rc = say(list, AE_STRATEGY_M06, AE_PRESENT, 0.9, err, "machine code has loads by the read-only path",
+                     c.constant, "");
     }
     if (rc == AE_OK && c.async > 0)
-        rc = say(list, AE_STRATEGY_M09, AE_PRESENT, 0.97, err, "machine code copies to shared memory by {}", c.async, c.async_name);
+        rc = say(list, AE_STRATEGY_M09, AE_PRESENT, 0.97, err, "machine code copies to shared memory by {}", c.async,
+                 c.async_name);
     if (rc == AE_OK && c.matrix > 0)
-        rc = say(list, AE_STRATEGY_C09, AE_PRESENT, 0.97, err, "machine code has {}, an instruction of the matrix units", c.matrix, c.matrix_name);
+        rc = say(list, AE_STRATEGY_C09, AE_PRESENT, 0.97, err,
+                 "machine code has {}, an instruction of the matrix units", c.matrix, c.matrix_name);
     const long stack = resources ? deepest_stack(resources) : -1;
     if (rc == AE_OK && c.local >= SPILLS_LEAST && stack != 0)
-        rc = say(list, AE_STRATEGY_M04, AE_ABSENT, 0.85, err, "machine code reads and writes local memory, so that a tile may not be in registers", c.local, "");
+        rc = say(list, AE_STRATEGY_M04, AE_ABSENT, 0.85, err,
+                 "machine code reads and writes local memory, so that a tile may not be in registers", c.local, "");
     return rc;
 }

@@ -20,7 +20,8 @@
 
 const struct ae_strategy ae_strategies[AE_STRATEGY_COUNT] = {
     ROW(M01, "coalesced access"), MEMORY, LOCAL, .evidence = SOURCE,
-        .definition = "In the accesses to global memory that are made most often, neighbouring threads touch neighbouring "
+        .definition = "In the accesses to global memory that are made most often, neighbouring threads touch "
+                      "neighbouring "
                       "addresses.",
         .pays = "Nearly always where memory is the bound: a warp's 32 words then come in 4 sectors instead of 32.",
         .is_not = "An index that is linear in the thread only on its way through a gather, a[index[i]]."},
@@ -35,7 +36,8 @@ const struct ae_strategy ae_strategies[AE_STRATEGY_COUNT] = {
         .pays = "Where neighbouring threads need the same data and the caches do not hold it long enough.",
         .is_not = "Shared memory that only serves a reduction, a counter or the exchange of results."},
     ROW(M04, "register tiling"), MEMORY, STRUCTURAL, .evidence = SOURCE | BINARY,
-        .definition = "A thread keeps a small tile of results or operands in registers, so that a loaded operand serves "
+        .definition = "A thread keeps a small tile of results or operands in registers, so that a loaded operand "
+                      "serves "
                       "several outputs.",
         .pays = "In products and stencils whose inner loop is bound by loads rather than by arithmetic.",
         .is_not = "A local array that is indexed at run time, or that spills to local memory."},
@@ -53,19 +55,23 @@ const struct ae_strategy ae_strategies[AE_STRATEGY_COUNT] = {
         .pays = "Where a warp reads one entry at a time: it is then broadcast at the speed of a register.",
         .is_not = "constexpr values and macros, which the compiler puts into instructions."},
     ROW(M08, "bank-conflict avoidance"), MEMORY, LOCAL, .evidence = SOURCE,
-        .definition = "Shared arrays are padded or their indices swizzled, so that a warp's accesses fall into different "
+        .definition = "Shared arrays are padded or their indices swizzled, so that a warp's accesses fall into "
+                      "different "
                       "banks.",
         .pays = "Where a tile in shared memory is written along rows and read along columns.",
         .is_not = "An inner size that is odd by chance, or that has room for a halo."},
     ROW(M09, "asynchronous staging"), MEMORY, STRUCTURAL, .evidence = SOURCE | BINARY,
-        .definition = "Copies from global to shared memory go on while the block computes on an earlier buffer: cp.async, "
+        .definition = "Copies from global to shared memory go on while the block computes on an earlier buffer: "
+                      "cp.async, "
                       "memcpy_async, bulk copies, or two buffers filled in turn.",
         .pays = "In tiled kernels with too few warps to hide the latency of the next tile.",
         .is_not = "Buffers that are exchanged between launches."},
     ROW(M10, "on-chip residency"), MEMORY, STRUCTURAL, .evidence = SOURCE,
-        .definition = "The state of an item stays in shared memory or registers over all of its steps; global memory sees "
+        .definition = "The state of an item stays in shared memory or registers over all of its steps; global "
+                      "memory sees "
                       "the first read and the last write.",
-        .pays = "In recurrences and iterations whose state fits a block: each step then costs no traffic and no launch.",
+        .pays = "In recurrences and iterations whose state fits a block: each step then costs no traffic and no "
+                "launch.",
         .is_not = "One launch a step, and a plain accumulator of a sum."},
     ROW(M11, "compact representation"), MEMORY, STRUCTURAL, .evidence = SOURCE,
         .definition = "Data are kept narrower than the interface has them: sets as bit masks, codes of 8 or 16 bits, "
@@ -73,7 +79,8 @@ const struct ae_strategy ae_strategies[AE_STRATEGY_COUNT] = {
         .pays = "Where bytes are the bound, or where one instruction on a word does the work of many on elements.",
         .is_not = "Shifts and masks that only compute an index."},
     ROW(M12, "locality ordering"), MEMORY, STRUCTURAL, .evidence = SOURCE,
-        .definition = "Work or data are ordered so that what is close in time shares cache lines: sorted by cell or key, "
+        .definition = "Work or data are ordered so that what is close in time shares cache lines: sorted by cell or "
+                      "key, "
                       "along a space-filling curve, blocks swizzled, lines kept in L2 by a window.",
         .pays = "In irregular access over data larger than the caches.",
         .is_not = "A sort that the task itself asks for."},
@@ -87,7 +94,8 @@ const struct ae_strategy ae_strategies[AE_STRATEGY_COUNT] = {
         .pays = "More than all else, where there is one.",
         .is_not = "The reference's loop, run in parallel."},
     ROW(C03, "precomputation"), COMPUTE, STRUCTURAL, .evidence = SOURCE,
-        .definition = "A table, a factorisation or another intermediate result is computed once in a call and read many "
+        .definition = "A table, a factorisation or another intermediate result is computed once in a call and read "
+                      "many "
                       "times after that.",
         .pays = "Where threads or steps would compute the same values again and again.",
         .is_not = "Copies of inputs, and setting memory to a constant."},
@@ -96,17 +104,20 @@ const struct ae_strategy ae_strategies[AE_STRATEGY_COUNT] = {
         .pays = "Where short loops of constant length hold arrays in registers or hide latency.",
         .is_not = "Unrolled loops of the host, and #pragma unroll 1."},
     ROW(C06, "compile-time specialisation"), COMPUTE, STRUCTURAL, .evidence = SOURCE,
-        .definition = "Kernels are made for several sizes, types or flags by templates, so that their loops have constant "
+        .definition = "Kernels are made for several sizes, types or flags by templates, so that their loops have "
+                      "constant "
                       "bounds and their branches are gone.",
         .pays = "Where bounds known only at run time keep a loop from being unrolled or an array from registers.",
         .is_not = "A template that is used with one set of arguments."},
     ROW(C07, "cheaper arithmetic"), COMPUTE, LOCAL, .evidence = SOURCE,
-        .definition = "Operations are replaced by cheaper ones: intrinsics such as __expf, rsqrtf and __fdividef, explicit "
+        .definition = "Operations are replaced by cheaper ones: intrinsics such as __expf, rsqrtf and __fdividef, "
+                      "explicit "
                       "fused multiply-add, a reciprocal computed once instead of divisions.",
         .pays = "Where special functions or divisions are the bound and the tolerance allows it.",
         .is_not = "A compiler flag alone."},
     ROW(C08, "mixed precision"), COMPUTE, STRUCTURAL, .evidence = SOURCE,
-        .definition = "A part of the work runs in a narrower floating-point type than the interface's or the reference's.",
+        .definition = "A part of the work runs in a narrower floating-point type than the interface's or the "
+                      "reference's.",
         .pays = "Where double arithmetic or its bytes are the bound and the tolerance has room.",
         .is_not = "Narrower storage of values that are computed with in full."},
     ROW(C09, "tensor cores"), COMPUTE, STRUCTURAL, .evidence = SOURCE | BINARY,
@@ -128,7 +139,8 @@ const struct ae_strategy ae_strategies[AE_STRATEGY_COUNT] = {
         .pays = "Where most items are settled long before the worst case.",
         .is_not = "Tests of a thread's index against a bound."},
     ROW(C14, "library primitive"), COMPUTE, STRUCTURAL, .evidence = SOURCE | RUN,
-        .definition = "A library does the heavy step: cuBLAS, cuSPARSE, cuSOLVER, cuFFT, cuRAND, CUB, Thrust, cooperative "
+        .definition = "A library does the heavy step: cuBLAS, cuSPARSE, cuSOLVER, cuFFT, cuRAND, CUB, Thrust, "
+                      "cooperative "
                       "groups' reductions.",
         .pays = "Where the step is a standard one of a common size.",
         .is_not = "A library used for a trivial step, such as filling memory."},
@@ -180,7 +192,8 @@ const struct ae_strategy ae_strategies[AE_STRATEGY_COUNT] = {
         .pays = "Where lengths differ so much that a warp waits for its longest item.",
         .is_not = "A sort for locality."},
     ROW(B04, "balanced partition"), BALANCE, STRUCTURAL, .evidence = SOURCE,
-        .definition = "Work is split by edges, nonzeros or cells rather than by rows: merge path, edge-parallel loops, a "
+        .definition = "Work is split by edges, nonzeros or cells rather than by rows: merge path, edge-parallel "
+                      "loops, a "
                       "search in offsets for the owner of an element.",
         .pays = "Where rows are of very different length.",
         .is_not = "A row a thread, and a binary search for a value."},

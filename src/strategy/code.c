@@ -22,7 +22,7 @@ static int grow(void **items, int count, size_t size)
 }
 
 /* Appends a zeroed item; NULL: no memory. Room doubles at 0, 16, 32, ... */
-#define APPEND(list, count)                                                                                        \
+#define APPEND(list, count)                                                                                            \
     (grow((void **)&(list), (count), sizeof *(list)) == AE_OK ? memset(&(list)[(count)++], 0, sizeof *(list)) : NULL)
 
 bool ae_name_among(const struct ae_program *code, int name, const char *const *list)
@@ -69,18 +69,59 @@ static enum ae_element element_of(const struct ae_syntax *s, int type)
         const char *text;
         enum ae_element element;
     } known[] = {
-        {"float", E_FLOAT}, {"double", E_DOUBLE}, {"int", E_INT}, {"unsigned", E_UNSIGNED}, {"unsigned int", E_UNSIGNED},
-        {"int32_t", E_INT}, {"uint32_t", E_UNSIGNED}, {"uint", E_UNSIGNED}, {"long long", E_LONG}, {"size_t", E_LONG},
-        {"int64_t", E_LONG}, {"uint64_t", E_LONG}, {"unsigned long long", E_LONG}, {"long", E_LONG},
-        {"unsigned long", E_LONG}, {"long long int", E_LONG}, {"unsigned long long int", E_LONG},
-        {"char", E_BYTE}, {"unsigned char", E_BYTE}, {"signed char", E_BYTE}, {"uint8_t", E_BYTE}, {"int8_t", E_BYTE},
-        {"std::uint8_t", E_BYTE}, {"std::int8_t", E_BYTE}, {"uchar", E_BYTE}, {"short", E_SHORT},
-        {"unsigned short", E_SHORT}, {"uint16_t", E_SHORT}, {"int16_t", E_SHORT}, {"ushort", E_SHORT},
-        {"std::uint16_t", E_SHORT}, {"bool", E_BOOL}, {"half", E_HALF}, {"__half", E_HALF}, {"__nv_bfloat16", E_HALF},
-        {"nv_bfloat16", E_HALF}, {"half2", E_HALF}, {"__half2", E_HALF}, {"__nv_fp8_e4m3", E_HALF}, {"void", E_VOID},
-        {"float4", E_VECTOR}, {"float2", E_VECTOR}, {"double2", E_VECTOR}, {"double4", E_VECTOR}, {"int4", E_VECTOR},
-        {"int2", E_VECTOR}, {"uint4", E_VECTOR}, {"uint2", E_VECTOR}, {"longlong2", E_VECTOR},
-        {"ulonglong2", E_VECTOR}, {"short4", E_VECTOR}, {"ushort4", E_VECTOR}, {"uchar16", E_VECTOR},
+        {"float", E_FLOAT},
+        {"double", E_DOUBLE},
+        {"int", E_INT},
+        {"unsigned", E_UNSIGNED},
+        {"unsigned int", E_UNSIGNED},
+        {"int32_t", E_INT},
+        {"uint32_t", E_UNSIGNED},
+        {"uint", E_UNSIGNED},
+        {"long long", E_LONG},
+        {"size_t", E_LONG},
+        {"int64_t", E_LONG},
+        {"uint64_t", E_LONG},
+        {"unsigned long long", E_LONG},
+        {"long", E_LONG},
+        {"unsigned long", E_LONG},
+        {"long long int", E_LONG},
+        {"unsigned long long int", E_LONG},
+        {"char", E_BYTE},
+        {"unsigned char", E_BYTE},
+        {"signed char", E_BYTE},
+        {"uint8_t", E_BYTE},
+        {"int8_t", E_BYTE},
+        {"std::uint8_t", E_BYTE},
+        {"std::int8_t", E_BYTE},
+        {"uchar", E_BYTE},
+        {"short", E_SHORT},
+        {"unsigned short", E_SHORT},
+        {"uint16_t", E_SHORT},
+        {"int16_t", E_SHORT},
+        {"ushort", E_SHORT},
+        {"std::uint16_t", E_SHORT},
+        {"bool", E_BOOL},
+        {"half", E_HALF},
+        {"__half", E_HALF},
+        {"__nv_bfloat16", E_HALF},
+        {"nv_bfloat16", E_HALF},
+        {"half2", E_HALF},
+        {"__half2", E_HALF},
+        {"__nv_fp8_e4m3", E_HALF},
+        {"void", E_VOID},
+        {"float4", E_VECTOR},
+        {"float2", E_VECTOR},
+        {"double2", E_VECTOR},
+        {"double4", E_VECTOR},
+        {"int4", E_VECTOR},
+        {"int2", E_VECTOR},
+        {"uint4", E_VECTOR},
+        {"uint2", E_VECTOR},
+        {"longlong2", E_VECTOR},
+        {"ulonglong2", E_VECTOR},
+        {"short4", E_VECTOR},
+        {"ushort4", E_VECTOR},
+        {"uchar16", E_VECTOR},
     };
     char text[32];
     size_t n = 0;
@@ -104,8 +145,7 @@ static int read_declarator(const struct ae_syntax *s, int declarator, struct ae_
     for (int guard = 0; declarator >= 0 && guard < 32; guard++) {
         switch (ae_kind(s, declarator)) {
         case N_IDENTIFIER:
-        case N_FIELD_IDENTIFIER:
-            return declarator;
+        case N_FIELD_IDENTIFIER: return declarator;
         case N_POINTER_DECLARATOR:
             v->pointer = true;
             for (int c = s->nodes[declarator].first; c >= 0; c = s->nodes[c].next)
@@ -126,26 +166,30 @@ static int read_declarator(const struct ae_syntax *s, int declarator, struct ae_
             }
             break;
         }
-        case N_INIT_DECLARATOR:
-            v->initial = ae_child(s, declarator, F_VALUE);
-            break;
+        case N_INIT_DECLARATOR: v->initial = ae_child(s, declarator, F_VALUE); break;
         case N_FUNCTION_DECLARATOR: /* std::vector<float> v(n) reads like a function */
-        case N_PARENTHESIZED_DECLARATOR:
-            break;
-        default:
-            return -1;
+        case N_PARENTHESIZED_DECLARATOR: break;
+        default: return -1;
         }
         const int inner = ae_child(s, declarator, F_DECLARATOR);
-        declarator = inner >= 0 ? inner : ae_kind(s, declarator) == N_PARENTHESIZED_DECLARATOR ? ae_nth(s, declarator, 0) : -1;
+        declarator = inner >= 0                                             ? inner
+                     : ae_kind(s, declarator) == N_PARENTHESIZED_DECLARATOR ? ae_nth(s, declarator, 0)
+                                                                            : -1;
     }
     return -1;
 }
 
-static int add_variable(struct ae_program *code, int declaration, int declarator, int function, struct ae_variable **ret)
+static int add_variable(struct ae_program *code, int declaration, int declarator, int function,
+                        struct ae_variable **ret)
 {
     struct ae_syntax *s = &code->syntax;
-    struct ae_variable v = {.function = function, .declaration = declaration, .initial = -1, .position = -1, .alias = -1,
-                            .value = unknown, .type = ae_child(s, declaration, F_TYPE),
+    struct ae_variable v = {.function = function,
+                            .declaration = declaration,
+                            .initial = -1,
+                            .position = -1,
+                            .alias = -1,
+                            .value = unknown,
+                            .type = ae_child(s, declaration, F_TYPE),
                             .loop = code->loop_of[declaration]};
     *ret = NULL;
     v.node = read_declarator(s, declarator, &v);
@@ -231,7 +275,7 @@ static int read_parameters(struct ae_program *code, int function)
         }
         position++;
     }
-    const int parameters = template < 0 ? -1 : ae_child(s, template, F_PARAMETERS);
+    const int parameters = template <0 ? -1 : ae_child(s, template, F_PARAMETERS);
     for (int c = parameters < 0 ? -1 : s->nodes[parameters].first; rc == AE_OK && c >= 0; c = s->nodes[c].next) {
         struct ae_variable *v;
         if (s->nodes[c].kind != N_PARAMETER && s->nodes[c].kind != N_OPTIONAL_PARAMETER)
@@ -295,21 +339,17 @@ int ae_variable_at(const struct ae_program *code, int node)
                 node = ae_nth(s, ae_child(s, node, F_ARGUMENTS), 0);
             continue;
         }
-        case N_POINTER: /* &x, *x */
-            node = ae_child(s, node, F_ARGUMENT);
-            continue;
-        case N_SUBSCRIPT:
-            node = ae_child(s, node, F_ARGUMENT);
-            continue;
+        case N_POINTER: /* &x, *x */ node = ae_child(s, node, F_ARGUMENT); continue;
+        case N_SUBSCRIPT: node = ae_child(s, node, F_ARGUMENT); continue;
         case N_BINARY: { /* pointer + offset */
             const int left = ae_variable_at(code, ae_child(s, node, F_LEFT));
-            if (left >= 0 && (code->variables[left].pointer || code->variables[left].array || ae_kind(s, ae_strip(s, ae_child(s, node, F_LEFT))) == N_CALL))
+            if (left >= 0 && (code->variables[left].pointer || code->variables[left].array ||
+                              ae_kind(s, ae_strip(s, ae_child(s, node, F_LEFT))) == N_CALL))
                 return left; /* v.data() + n is v's too */
             const int right = ae_strip(s, ae_child(s, node, F_RIGHT));
             return ae_kind(s, right) == N_IDENTIFIER ? ae_variable_at(code, right) : left;
         }
-        default:
-            return -1;
+        default: return -1;
         }
     }
     return -1;
@@ -364,7 +404,8 @@ static struct ae_value builtin_value(const struct ae_syntax *s, int object, int 
 
 static struct ae_value call_value(struct ae_program *code, int node);
 
-/* The address that indices and a base make: what the last index says, unless an earlier one moves with the thread too. */
+/* The address that indices and a base make: what the last index says, unless an earlier one moves with the thread too.
+ */
 static struct ae_value address_of(struct ae_program *code, int subscript, int *ret_base, int *ret_last, int *ret_count)
 {
     const struct ae_syntax *s = &code->syntax;
@@ -394,8 +435,9 @@ static struct ae_value address_of(struct ae_program *code, int subscript, int *r
     address.space = base.space;
     address.root = base.root;
     if (base.coef != COEF_NONE)
-        address.coef = address.coef == COEF_NONE ? base.coef
-                       : base.coef == COEF_GATHER || address.coef == COEF_GATHER ? COEF_GATHER : COEF_OTHER;
+        address.coef = address.coef == COEF_NONE                                 ? base.coef
+                       : base.coef == COEF_GATHER || address.coef == COEF_GATHER ? COEF_GATHER
+                                                                                 : COEF_OTHER;
     address.constness = CONST_NO;
     return address;
 }
@@ -412,10 +454,14 @@ static struct ae_value binary_value(struct ae_program *code, int node)
 {
     const struct ae_syntax *s = &code->syntax;
     const int op = ae_child(s, node, F_OPERATOR);
-    const struct ae_value a = ae_value_of(code, ae_child(s, node, F_LEFT)), b = ae_value_of(code, ae_child(s, node, F_RIGHT));
-    struct ae_value v = {.set = a.set || b.set, .root = a.root >= 0 ? a.root : b.root, .deps = a.deps | b.deps,
+    const struct ae_value a = ae_value_of(code, ae_child(s, node, F_LEFT)),
+                          b = ae_value_of(code, ae_child(s, node, F_RIGHT));
+    struct ae_value v = {.set = a.set || b.set,
+                         .root = a.root >= 0 ? a.root : b.root,
+                         .deps = a.deps | b.deps,
                          .space = a.space ? a.space : b.space};
-    const char o = op < 0 ? 0 : s->text[s->nodes[op].start], o2 = op < 0 || s->nodes[op].end - s->nodes[op].start < 2 ? 0 : s->text[s->nodes[op].start + 1];
+    const char o = op < 0 ? 0 : s->text[s->nodes[op].start],
+               o2 = op < 0 || s->nodes[op].end - s->nodes[op].start < 2 ? 0 : s->text[s->nodes[op].start + 1];
     const bool known = a.constness == CONST_KNOWN && b.constness == CONST_KNOWN;
     if (a.constness != CONST_NO && b.constness != CONST_NO)
         v.constness = CONST_UNKNOWN;
@@ -436,7 +482,8 @@ static struct ae_value binary_value(struct ae_program *code, int node)
             n = a.number / b.number;
         else if (o == '%' && b.number > 0)
             n = a.number % b.number;
-        else if (o == '<' && o2 == '<' && b.number >= 0 && b.number < 62 && a.number >= 0 && a.number < (INT64_C(1) << (62 - b.number)))
+        else if (o == '<' && o2 == '<' && b.number >= 0 && b.number < 62 && a.number >= 0 &&
+                 a.number < (INT64_C(1) << (62 - b.number)))
             n = a.number << b.number;
         else if (o == '>' && o2 == '>' && b.number >= 0 && b.number < 63)
             n = a.number >> b.number;
@@ -459,7 +506,8 @@ static struct ae_value binary_value(struct ae_program *code, int node)
         if ((a.constness == CONST_KNOWN && a.number == 1) || (b.constness == CONST_KNOWN && b.number == 1))
             v.coef = a.coef ? a.coef : b.coef;
     } else if (o == '/' || (o == '>' && o2 == '>')) {
-        if (b.constness != CONST_NO && b.coef == COEF_NONE && (a.deps & D_TX) && !(b.constness == CONST_KNOWN && b.number < 2 && o == '/'))
+        if (b.constness != CONST_NO && b.coef == COEF_NONE && (a.deps & D_TX) &&
+            !(b.constness == CONST_KNOWN && b.number < 2 && o == '/'))
             v.deps |= D_WARP; /* a group of lanes */
         const bool warp = b.constness != CONST_NO && !(o == '/' ? small : b.constness == CONST_KNOWN && b.number < 5);
         if (b.coef == COEF_NONE && !(o == '/' ? small : b.constness == CONST_KNOWN && b.number < 5)) {
@@ -471,8 +519,8 @@ static struct ae_value binary_value(struct ae_program *code, int node)
         const bool narrow = o == '%' ? small : b.constness == CONST_KNOWN && b.number < 31;
         if (a.coef == COEF_ONE && b.coef == COEF_NONE && !narrow) {
             v.coef = COEF_ONE;
-            if ((o == '%' && b.constness == CONST_KNOWN && b.number == 32) || (o == '&' && b.constness == CONST_KNOWN && b.number == 31) ||
-                (b.constness == CONST_UNKNOWN))
+            if ((o == '%' && b.constness == CONST_KNOWN && b.number == 32) ||
+                (o == '&' && b.constness == CONST_KNOWN && b.number == 31) || (b.constness == CONST_UNKNOWN))
                 v.deps |= D_LANE;
         }
     }
@@ -540,12 +588,8 @@ struct ae_value ae_value_of(struct ae_program *code, int node)
         break;
     }
     case N_TRUE:
-    case N_FALSE:
-        v = number_value(ae_kind(s, node) == N_TRUE);
-        break;
-    case N_IDENTIFIER:
-        v = identifier_value(code, node);
-        break;
+    case N_FALSE: v = number_value(ae_kind(s, node) == N_TRUE); break;
+    case N_IDENTIFIER: v = identifier_value(code, node); break;
     case N_FIELD: {
         const int object = ae_child(s, node, F_ARGUMENT), field = ae_child(s, node, F_FIELD);
         v = builtin_value(s, object, field);
@@ -553,11 +597,13 @@ struct ae_value ae_value_of(struct ae_program *code, int node)
             break;
         const int index = ae_variable_at(code, node);
         const struct ae_value of = ae_value_of(code, object);
-        v = (struct ae_value){.set = true, .deps = of.deps, .coef = of.coef == COEF_NONE ? COEF_NONE : of.coef, .root = index};
+        v = (struct ae_value){
+            .set = true, .deps = of.deps, .coef = of.coef == COEF_NONE ? COEF_NONE : of.coef, .root = index};
         if (index >= 0 && (code->variables[index].pointer || code->variables[index].array)) {
             v.space = code->variables[index].pointer
                           ? (ae_on_device(code, code->function_of[node]) ? SPACE_GLOBAL : SPACE_HOST)
-                          : of.space ? of.space : SPACE_LOCAL;
+                      : of.space ? of.space
+                                 : SPACE_LOCAL;
             if (code->variables[index].shared)
                 v.space = SPACE_SHARED;
         }
@@ -585,12 +631,8 @@ struct ae_value ae_value_of(struct ae_program *code, int node)
         break;
     }
     case N_PARENTHESIZED:
-    case N_CONDITION:
-        v = ae_value_of(code, ae_nth(s, node, 0));
-        break;
-    case N_CAST:
-        v = ae_value_of(code, ae_child(s, node, F_VALUE));
-        break;
+    case N_CONDITION: v = ae_value_of(code, ae_nth(s, node, 0)); break;
+    case N_CAST: v = ae_value_of(code, ae_child(s, node, F_VALUE)); break;
     case N_UNARY:
         v = ae_value_of(code, ae_child(s, node, F_ARGUMENT));
         if (v.constness == CONST_KNOWN) {
@@ -605,30 +647,20 @@ struct ae_value ae_value_of(struct ae_program *code, int node)
     case N_ASSIGNMENT:
         v = ae_value_of(code, ae_child(s, node, ae_kind(s, node) == N_UPDATE ? F_ARGUMENT : F_RIGHT));
         break;
-    case N_BINARY:
-        v = binary_value(code, node);
-        break;
+    case N_BINARY: v = binary_value(code, node); break;
     case N_CONDITIONAL: {
         const struct ae_value condition = ae_value_of(code, ae_child(s, node, F_CONDITION));
-        v = join(ae_value_of(code, ae_child(s, node, F_CONSEQUENCE)), ae_value_of(code, ae_child(s, node, F_ALTERNATIVE)));
+        v = join(ae_value_of(code, ae_child(s, node, F_CONSEQUENCE)),
+                 ae_value_of(code, ae_child(s, node, F_ALTERNATIVE)));
         v.deps |= condition.deps;
         break;
     }
-    case N_COMMA:
-        v = ae_value_of(code, ae_child(s, node, F_RIGHT));
-        break;
-    case N_SIZEOF:
-        v = (struct ae_value){.set = true, .constness = CONST_UNKNOWN, .root = -1};
-        break;
-    case N_CALL:
-        v = call_value(code, node);
-        break;
+    case N_COMMA: v = ae_value_of(code, ae_child(s, node, F_RIGHT)); break;
+    case N_SIZEOF: v = (struct ae_value){.set = true, .constness = CONST_UNKNOWN, .root = -1}; break;
+    case N_CALL: v = call_value(code, node); break;
     case N_INITIALIZERS:
-    case N_COMPOUND_LITERAL:
-        v = (struct ae_value){.set = true, .root = -1};
-        break;
-    default:
-        break;
+    case N_COMPOUND_LITERAL: v = (struct ae_value){.set = true, .root = -1}; break;
+    default: break;
     }
     code->depth--;
     return v;
@@ -736,8 +768,9 @@ static enum ae_assign_kind operator_kind(const struct ae_syntax *s, int op)
     static const struct {
         const char *text;
         enum ae_assign_kind kind;
-    } known[] = {{"=", ASSIGN_SET}, {"+=", ASSIGN_ADD}, {"-=", ASSIGN_SUB}, {"*=", ASSIGN_MUL}, {"/=", ASSIGN_DIV},
-                 {"<<=", ASSIGN_SHIFT_LEFT}, {">>=", ASSIGN_SHIFT_RIGHT}, {"|=", ASSIGN_OR}, {"&=", ASSIGN_AND}, {"^=", ASSIGN_XOR}};
+    } known[] = {{"=", ASSIGN_SET},  {"+=", ASSIGN_ADD},         {"-=", ASSIGN_SUB},          {"*=", ASSIGN_MUL},
+                 {"/=", ASSIGN_DIV}, {"<<=", ASSIGN_SHIFT_LEFT}, {">>=", ASSIGN_SHIFT_RIGHT}, {"|=", ASSIGN_OR},
+                 {"&=", ASSIGN_AND}, {"^=", ASSIGN_XOR}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (ae_text_is(s, op, known[k].text))
             return known[k].kind;
@@ -749,8 +782,13 @@ static int add_assign(struct ae_program *code, int node, int target, int right, 
     struct ae_assign *a = APPEND(code->assigns, code->assign_count);
     if (!a)
         return AE_E_NOMEM;
-    *a = (struct ae_assign){.node = node, .target = target, .right = right, .variable = variable, .kind = kind,
-                            .function = code->function_of[node], .loop = code->loop_of[node]};
+    *a = (struct ae_assign){.node = node,
+                            .target = target,
+                            .right = right,
+                            .variable = variable,
+                            .kind = kind,
+                            .function = code->function_of[node],
+                            .loop = code->loop_of[node]};
     return AE_OK;
 }
 
@@ -758,20 +796,13 @@ int ae_last_name(const struct ae_syntax *s, int callee)
 {
     for (int guard = 0; callee >= 0 && guard < 16; guard++) {
         switch (ae_kind(s, callee)) {
-        case N_FIELD:
-            callee = ae_child(s, callee, F_FIELD);
-            break;
+        case N_FIELD: callee = ae_child(s, callee, F_FIELD); break;
         case N_QUALIFIED:
         case N_TEMPLATE_FUNCTION:
         case N_TEMPLATE_METHOD:
-        case N_TEMPLATE_TYPE:
-            callee = ae_child(s, callee, F_NAME);
-            break;
-        case N_PARENTHESIZED:
-            callee = ae_nth(s, callee, 0);
-            break;
-        default:
-            return s->nodes[callee].name;
+        case N_TEMPLATE_TYPE: callee = ae_child(s, callee, F_NAME); break;
+        case N_PARENTHESIZED: callee = ae_nth(s, callee, 0); break;
+        default: return s->nodes[callee].name;
         }
     }
     return -1;
@@ -783,9 +814,13 @@ static int add_call(struct ae_program *code, int node)
     struct ae_call_site *c = APPEND(code->calls, code->call_count);
     if (!c)
         return AE_E_NOMEM;
-    *c = (struct ae_call_site){.node = node, .callee = ae_child(s, node, F_FUNCTION), .arguments = ae_child(s, node, F_ARGUMENTS),
-                          .function = code->function_of[node], .loop = code->loop_of[node], .target = -1,
-                          .launch = ae_first_of(s, node, N_LAUNCH)};
+    *c = (struct ae_call_site){.node = node,
+                               .callee = ae_child(s, node, F_FUNCTION),
+                               .arguments = ae_child(s, node, F_ARGUMENTS),
+                               .function = code->function_of[node],
+                               .loop = code->loop_of[node],
+                               .target = -1,
+                               .launch = ae_first_of(s, node, N_LAUNCH)};
     c->name = ae_last_name(s, c->callee);
     c->launches = c->launch >= 0 || strncmp(ae_name(code, c->name), "cudaLaunch", 10) == 0;
     return AE_OK;
@@ -820,11 +855,20 @@ static int read_places(struct ae_program *code)
             struct ae_loop *l = APPEND(code->loops, code->loop_count);
             if (!l)
                 return AE_E_NOMEM;
-            *l = (struct ae_loop){
-                .node = i, .body = ae_child(s, i, F_BODY), .condition = ae_child(s, i, F_CONDITION),
-                .function = code->function_of[i], .parent = code->loop_of[i], .variable = -1, .initial = -1, .step = -1,
-                .trips = -1, .step_kind = ASSIGN_OTHER,
-                .kind = n->kind == N_FOR ? LOOP_FOR : n->kind == N_WHILE ? LOOP_WHILE : n->kind == N_DO ? LOOP_DO : LOOP_RANGE};
+            *l = (struct ae_loop){.node = i,
+                                  .body = ae_child(s, i, F_BODY),
+                                  .condition = ae_child(s, i, F_CONDITION),
+                                  .function = code->function_of[i],
+                                  .parent = code->loop_of[i],
+                                  .variable = -1,
+                                  .initial = -1,
+                                  .step = -1,
+                                  .trips = -1,
+                                  .step_kind = ASSIGN_OTHER,
+                                  .kind = n->kind == N_FOR     ? LOOP_FOR
+                                          : n->kind == N_WHILE ? LOOP_WHILE
+                                          : n->kind == N_DO    ? LOOP_DO
+                                                               : LOOP_RANGE};
             if (l->body < 0) /* this grammar's for has no field for a body that is a single statement */
                 for (int c = n->first; c >= 0; c = s->nodes[c].next)
                     if (s->nodes[c].named)
@@ -860,12 +904,22 @@ static int read_declarations(struct ae_program *code)
             rc = add_variable(code, i, ae_child(s, i, F_DECLARATOR), code->function_of[i], &v);
         } else if (n->kind == N_ENUMERATOR || n->kind == N_DEFINE) {
             const int name = ae_child(s, i, F_NAME), value = ae_child(s, i, F_VALUE);
-            struct ae_variable *e = s->nodes[name < 0 ? 0 : name].name < 0 || name < 0 ? NULL : APPEND(code->variables, code->variable_count);
+            struct ae_variable *e = s->nodes[name < 0 ? 0 : name].name < 0 || name < 0
+                                        ? NULL
+                                        : APPEND(code->variables, code->variable_count);
             if (!e)
                 continue;
-            *e = (struct ae_variable){.name = s->nodes[name].name, .function = -1, .node = name, .declaration = i, .type = -1,
-                                      .initial = n->kind == N_ENUMERATOR ? value : -1, .position = -1, .loop = -1, .alias = -1,
-                                      .next_same_name = code->chain[s->nodes[name].name], .points_to_const = true,
+            *e = (struct ae_variable){.name = s->nodes[name].name,
+                                      .function = -1,
+                                      .node = name,
+                                      .declaration = i,
+                                      .type = -1,
+                                      .initial = n->kind == N_ENUMERATOR ? value : -1,
+                                      .position = -1,
+                                      .loop = -1,
+                                      .alias = -1,
+                                      .next_same_name = code->chain[s->nodes[name].name],
+                                      .points_to_const = true,
                                       .value = {.set = true, .constness = CONST_UNKNOWN, .root = -1}};
             code->chain[e->name] = code->variable_count - 1;
             if (n->kind == N_DEFINE && value >= 0) {
@@ -897,7 +951,9 @@ static int read_statements(struct ae_program *code)
             struct ae_variable v = {.initial = -1};
             const int id = read_declarator(s, i, &v);
             rc = add_assign(code, i, id, ae_child(s, i, F_VALUE),
-                            id < 0 ? -1 : lookup(code, s->nodes[id].name, code->function_of[i], s->nodes[id].start, false), ASSIGN_INIT);
+                            id < 0 ? -1
+                                   : lookup(code, s->nodes[id].name, code->function_of[i], s->nodes[id].start, false),
+                            ASSIGN_INIT);
             break;
         }
         case N_ASSIGNMENT: {
@@ -909,14 +965,12 @@ static int read_statements(struct ae_program *code)
         }
         case N_UPDATE: {
             const int target = ae_strip(s, ae_child(s, i, F_ARGUMENT));
-            rc = add_assign(code, i, target, -1, ae_kind(s, target) == N_IDENTIFIER ? ae_variable_at(code, target) : -1, ASSIGN_STEP);
+            rc = add_assign(code, i, target, -1, ae_kind(s, target) == N_IDENTIFIER ? ae_variable_at(code, target) : -1,
+                            ASSIGN_STEP);
             break;
         }
-        case N_CALL:
-            rc = add_call(code, i);
-            break;
-        default:
-            break;
+        case N_CALL: rc = add_call(code, i); break;
+        default: break;
         }
     }
     for (int a = code->assign_count - 1; a >= 0; a--)
@@ -950,7 +1004,8 @@ static void resolve_calls(struct ae_program *code)
                 if (name >= 0 && by_name[name] >= 0 && code->functions[by_name[name]].kernel)
                     call->target = by_name[name];
             }
-        if (call->launch >= 0 && call->target >= 0) /* what is launched is a kernel, whatever the parser made of its head */
+        if (call->launch >= 0 &&
+            call->target >= 0) /* what is launched is a kernel, whatever the parser made of its head */
             code->functions[call->target].kernel = true, code->functions[call->target].host = false;
     }
     free(by_name);
@@ -958,8 +1013,15 @@ static void resolve_calls(struct ae_program *code)
 
 static bool barrier_call(const struct ae_program *code, const struct ae_call_site *call)
 {
-    static const char *const barriers[] = {"__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count",
-                                           "sync", "__syncwarp", "barrier_sync", "arrive_and_wait", NULL};
+    static const char *const barriers[] = {"__syncthreads",
+                                           "__syncthreads_or",
+                                           "__syncthreads_and",
+                                           "__syncthreads_count",
+                                           "sync",
+                                           "__syncwarp",
+                                           "barrier_sync",
+                                           "arrive_and_wait",
+                                           NULL};
     return ae_name_among(code, call->name, barriers);
 }
 
@@ -1077,8 +1139,8 @@ static void count_trips(struct ae_program *code)
         const struct ae_value from = ae_value_of(code, l->initial), to = ae_value_of(code, bound),
                               step = l->step >= 0 ? ae_value_of(code, l->step) : number_value(1);
         l->constant = from.constness != CONST_NO && to.constness != CONST_NO && step.constness != CONST_NO;
-        if (from.constness == CONST_KNOWN && to.constness == CONST_KNOWN && step.constness == CONST_KNOWN && step.number > 0 &&
-            !l->geometric) {
+        if (from.constness == CONST_KNOWN && to.constness == CONST_KNOWN && step.constness == CONST_KNOWN &&
+            step.number > 0 && !l->geometric) {
             int64_t span;
             if (!__builtin_sub_overflow(to.number, from.number, &span))
                 l->trips = (span < 0 ? -(span + 1) : span) / step.number;
@@ -1095,12 +1157,17 @@ static void flow(struct ae_program *code)
         if (v->template_parameter)
             v->value = (struct ae_value){.set = true, .constness = CONST_UNKNOWN, .root = -1};
         else if (v->parameter && v->function >= 0 && code->functions[v->function].kernel)
-            v->value = (struct ae_value){.set = true, .deps = D_PARAM, .root = v->pointer ? i : -1,
+            v->value = (struct ae_value){.set = true,
+                                         .deps = D_PARAM,
+                                         .root = v->pointer ? i : -1,
                                          .space = v->pointer ? SPACE_GLOBAL : SPACE_UNKNOWN};
         else if (v->parameter && v->function >= 0 && code->functions[v->function].host)
-            v->value = (struct ae_value){.set = true, .deps = D_PARAM, .root = v->pointer ? i : -1,
+            v->value = (struct ae_value){.set = true,
+                                         .deps = D_PARAM,
+                                         .root = v->pointer ? i : -1,
                                          .space = v->pointer ? SPACE_HOST : SPACE_UNKNOWN};
-        else if (v->function == -1 && v->initial >= 0 && (v->points_to_const || v->declaration >= 0) && !v->device && !v->constant && !v->array) {
+        else if (v->function == -1 && v->initial >= 0 && (v->points_to_const || v->declaration >= 0) && !v->device &&
+                 !v->constant && !v->array) {
             if (v->points_to_const || ae_kind(&code->syntax, v->declaration) == N_ENUMERATOR)
                 v->value = ae_value_of(code, v->initial);
         }
@@ -1124,19 +1191,22 @@ static void flow(struct ae_program *code)
                         /* i += step moves as it did unless the step differs between threads */
                         if (assign->loop >= 0)
                             value.deps |= D_LOOP;
-                        if ((assign->kind == ASSIGN_ADD || assign->kind == ASSIGN_SUB) && value.coef == COEF_ONE && v->value.coef == COEF_ONE)
+                        if ((assign->kind == ASSIGN_ADD || assign->kind == ASSIGN_SUB) && value.coef == COEF_ONE &&
+                            v->value.coef == COEF_ONE)
                             value.coef = COEF_OTHER;
                         if (value.root < 0)
                             value.space = v->value.space;
                     }
                 }
-                if (assign->kind == ASSIGN_SET && assign->loop >= 0 && ae_mentions(&code->syntax, assign->right, v->name)) {
+                if (assign->kind == ASSIGN_SET && assign->loop >= 0 &&
+                    ae_mentions(&code->syntax, assign->right, v->name)) {
                     value.deps |= D_LOOP;
                     value.constness = CONST_NO;
                 }
                 if (v->pointer && v->alias < 0 && assign->kind == ASSIGN_INIT) {
                     const int from = ae_variable_at(code, assign->right);
-                    if (from != assign->variable && from >= 0 && (code->variables[from].pointer || code->variables[from].array))
+                    if (from != assign->variable && from >= 0 &&
+                        (code->variables[from].pointer || code->variables[from].array))
                         v->alias = from;
                 }
                 v->value = join(v->value, value);
@@ -1175,9 +1245,17 @@ static int add_access(struct ae_program *code, int node, int base, struct ae_val
     struct ae_access *a = APPEND(code->accesses, code->access_count);
     if (!a)
         return AE_E_NOMEM;
-    *a = (struct ae_access){.node = node, .variable = ae_variable_at(code, base), .root = address.root, .name = -1,
-                            .space = (enum ae_space)address.space, .address = address, .last_index = last, .indices = indices,
-                            .function = code->function_of[node], .loop = code->loop_of[node], .read = true};
+    *a = (struct ae_access){.node = node,
+                            .variable = ae_variable_at(code, base),
+                            .root = address.root,
+                            .name = -1,
+                            .space = (enum ae_space)address.space,
+                            .address = address,
+                            .last_index = last,
+                            .indices = indices,
+                            .function = code->function_of[node],
+                            .loop = code->loop_of[node],
+                            .read = true};
     if (a->variable >= 0)
         a->name = code->variables[a->variable].name;
     /* Up to what is done with it. */
@@ -1209,8 +1287,9 @@ static int add_access(struct ae_program *code, int node, int base, struct ae_val
 
 static int read_accesses(struct ae_program *code)
 {
-    static const char *const through[] = {"__ldg", "__ldcg", "__ldca", "__ldcs", "__ldlu", "__ldcv", "__stcg", "__stcs", "__stwt",
-                                          "__stwb", "atomicAdd", "atomicMin", "atomicMax", "atomicOr", "atomicAnd",
+    static const char *const through[] = {"__ldg",     "__ldcg",    "__ldca",     "__ldcs",    "__ldlu",
+                                          "__ldcv",    "__stcg",    "__stcs",     "__stwt",    "__stwb",
+                                          "atomicAdd", "atomicMin", "atomicMax",  "atomicOr",  "atomicAnd",
                                           "atomicXor", "atomicCAS", "atomicExch", "atomicSub", NULL};
     struct ae_syntax *s = &code->syntax;
     int rc = AE_OK;
@@ -1229,7 +1308,8 @@ static int read_accesses(struct ae_program *code)
                 rc = add_access(code, i, argument, address, argument, 1);
         } else if (n->kind == N_CALL && ae_name_among(code, ae_last_name(s, ae_child(s, i, F_FUNCTION)), through)) {
             const int argument = ae_nth(s, ae_child(s, i, F_ARGUMENTS), 0), stripped = ae_strip(s, argument);
-            const bool element = ae_kind(s, stripped) == N_POINTER && ae_kind(s, ae_strip(s, ae_child(s, stripped, F_ARGUMENT))) == N_SUBSCRIPT;
+            const bool element = ae_kind(s, stripped) == N_POINTER &&
+                                 ae_kind(s, ae_strip(s, ae_child(s, stripped, F_ARGUMENT))) == N_SUBSCRIPT;
             const struct ae_value address = element ? unknown : ae_value_of(code, argument);
             if (!element && address.set)
                 rc = add_access(code, i, argument, address, argument, 1);

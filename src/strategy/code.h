@@ -1,6 +1,6 @@
 /* What a source says, as far as rules ask: functions and where they run, variables and where they live, loops, calls,
- * assignments, accesses to memory, and how every value depends on the thread. Flow is followed by name, without regard to
- * order inside loops; what is not understood is "unknown", never a guess. For src/strategy. */
+ * assignments, accesses to memory, and how every value depends on the thread. Flow is followed by name, without regard
+ * to order inside loops; what is not understood is "unknown", never a guess. For src/strategy. */
 #ifndef AE_STRATEGY_CODE_H
 #define AE_STRATEGY_CODE_H
 
@@ -39,7 +39,18 @@ struct ae_value {
 };
 
 enum ae_element {
-    E_OTHER, E_FLOAT, E_DOUBLE, E_HALF, E_INT, E_UNSIGNED, E_LONG, E_BYTE, E_SHORT, E_BOOL, E_VECTOR, E_VOID
+    E_OTHER,
+    E_FLOAT,
+    E_DOUBLE,
+    E_HALF,
+    E_INT,
+    E_UNSIGNED,
+    E_LONG,
+    E_BYTE,
+    E_SHORT,
+    E_BOOL,
+    E_VECTOR,
+    E_VOID
 };
 
 struct ae_function {
@@ -68,8 +79,21 @@ struct ae_variable {
     int next_same_name;
 };
 
-enum ae_assign_kind { ASSIGN_INIT, ASSIGN_SET, ASSIGN_ADD, ASSIGN_SUB, ASSIGN_MUL, ASSIGN_DIV, ASSIGN_SHIFT_LEFT, ASSIGN_SHIFT_RIGHT,
-                      ASSIGN_OR, ASSIGN_AND, ASSIGN_XOR, ASSIGN_STEP /* ++ and -- */, ASSIGN_OTHER };
+enum ae_assign_kind {
+    ASSIGN_INIT,
+    ASSIGN_SET,
+    ASSIGN_ADD,
+    ASSIGN_SUB,
+    ASSIGN_MUL,
+    ASSIGN_DIV,
+    ASSIGN_SHIFT_LEFT,
+    ASSIGN_SHIFT_RIGHT,
+    ASSIGN_OR,
+    ASSIGN_AND,
+    ASSIGN_XOR,
+    ASSIGN_STEP /* ++ and -- */,
+    ASSIGN_OTHER
+};
 
 struct ae_assign {
     int node, target, right; /* right -1: ++ and -- */
@@ -84,20 +108,20 @@ struct ae_loop {
     int node, body, condition, function, parent;
     enum ae_loop_kind kind;
     bool device;
-    int variable; /* that it counts; -1 */
+    int variable;      /* that it counts; -1 */
     int initial, step; /* nodes; step -1: one, or none found */
     enum ae_assign_kind step_kind;
-    int64_t trips;     /* of constant bounds; -1: not known to be constant */
-    bool constant;     /* bounds are compile-time constants */
-    bool geometric;    /* the variable is halved or doubled */
+    int64_t trips;        /* of constant bounds; -1: not known to be constant */
+    bool constant;        /* bounds are compile-time constants */
+    bool geometric;       /* the variable is halved or doubled */
     bool barrier, launch; /* contains __syncthreads() or its like; a launch */
 };
 
 struct ae_call_site {
     int node, callee, name, arguments; /* name: of the last part of a qualified name */
     int function, loop;
-    int target;  /* function of this source; -1 */
-    int launch;  /* kernel_call_syntax; -1 */
+    int target;    /* function of this source; -1 */
+    int launch;    /* kernel_call_syntax; -1 */
     bool launches; /* <<<>>> or cudaLaunch* */
 };
 

@@ -18,13 +18,20 @@ static int dump(const char *tool, const char *option, const char *object, char *
     const char *const env[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
     const struct ae_proc_limit limits[] = {{RLIMIT_AS, (uint64_t)8 << 30}};
     const struct ae_proc_spec spec = {
-        .argv = argv, .env = env, .limits = limits, .limit_count = 1, .timeout_ns = DUMP_TIMEOUT, .log_bytes = DUMP_BYTES,
-        .layers = AE_PROC_USER_NS | AE_PROC_NET_NS | AE_PROC_PID_NS | AE_PROC_IPC_NS | AE_PROC_NO_NEW_PRIVS | AE_PROC_NO_CAPS,
+        .argv = argv,
+        .env = env,
+        .limits = limits,
+        .limit_count = 1,
+        .timeout_ns = DUMP_TIMEOUT,
+        .log_bytes = DUMP_BYTES,
+        .layers =
+            AE_PROC_USER_NS | AE_PROC_NET_NS | AE_PROC_PID_NS | AE_PROC_IPC_NS | AE_PROC_NO_NEW_PRIVS | AE_PROC_NO_CAPS,
     };
     struct ae_proc_result result = {0};
     int rc = ae_proc_run(&spec, &result, err);
     if (rc == AE_OK && (result.outcome != AE_PROC_EXITED || result.code != 0))
-        rc = ae_error_set(err, AE_E_ENV, "cuobjdump %s says: %.200s", option, result.err.text ? result.err.text : "nothing");
+        rc = ae_error_set(err, AE_E_ENV, "cuobjdump %s says: %.200s", option,
+                          result.err.text ? result.err.text : "nothing");
     if (rc == AE_OK) {
         *ret = result.out.text ? result.out.text : strdup("");
         result.out.text = NULL;

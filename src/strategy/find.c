@@ -115,7 +115,7 @@ static void say_matches(struct ae_hunt *hunt)
 {
     const struct ae_syntax *s = &hunt->code->syntax;
     for (int id = 0; id < AE_STRATEGY_COUNT; id++) {
-        AE_EACH_MATCH(hunt, id, match) {
+        AE_EACH_MATCH (hunt, id, match) {
             if (ae_query_setting(hunt->query, match->pattern, "role"))
                 continue;
             const char *says = ae_query_setting(hunt->query, match->pattern, "says");
@@ -124,11 +124,13 @@ static void say_matches(struct ae_hunt *hunt)
             const char *hole = says ? strstr(says, "{}") : NULL;
             if (hole && match->what >= 0) {
                 const int name = ae_last_name(s, match->what);
-                snprintf(text, sizeof text, "%.*s%.48s%s", (int)(hole - says), says, ae_name(hunt->code, name), hole + 2);
+                snprintf(text, sizeof text, "%.*s%.48s%s", (int)(hole - says), says, ae_name(hunt->code, name),
+                         hole + 2);
             } else {
                 snprintf(text, sizeof text, "%s", says ? says : ae_strategies[id].name);
             }
-            ae_say(hunt, (enum ae_strategy_id)id, match->at, confidence ? strtod(confidence, NULL) / 100 : 0.95, "%s", text);
+            ae_say(hunt, (enum ae_strategy_id)id, match->at, confidence ? strtod(confidence, NULL) / 100 : 0.95, "%s",
+                   text);
         }
     }
     for (int m = 0; m < s->mark_count; m++) /* what was blanked before parsing is evidence too */
@@ -153,7 +155,8 @@ int ae_findings_add(struct ae_findings_list *list, const struct ae_finding *find
 static int by_strategy(const void *a, const void *b)
 {
     const struct ae_finding *x = a, *y = b;
-    return x->strategy != y->strategy ? (x->strategy < y->strategy ? -1 : 1) : (x->evidence > y->evidence) - (x->evidence < y->evidence);
+    return x->strategy != y->strategy ? (x->strategy < y->strategy ? -1 : 1)
+                                      : (x->evidence > y->evidence) - (x->evidence < y->evidence);
 }
 
 static int source_findings(const struct ae_hunt *hunt, struct ae_findings_list *list, struct ae_error *err)
@@ -183,7 +186,8 @@ static int source_findings(const struct ae_hunt *hunt, struct ae_findings_list *
     return rc;
 }
 
-/* Evidence against what nobody claims says nothing, and neither does a read-only load that the compiler chose by itself. */
+/* Evidence against what nobody claims says nothing, and neither does a read-only load that the compiler chose by
+ * itself. */
 static void drop_baseless(struct ae_findings_list *list)
 {
     bool claimed[AE_STRATEGY_COUNT] = {false};
@@ -206,7 +210,8 @@ static void drop_baseless(struct ae_findings_list *list)
 static void conclude(struct ae_findings *f)
 {
     for (int id = 0; id < AE_STRATEGY_COUNT; id++) {
-        f->presence[id] = ae_strategies[id].evidence & AE_EVIDENCE_SOURCE && f->unread <= UNREAD_MOST ? AE_ABSENT : AE_UNKNOWN;
+        f->presence[id] =
+            ae_strategies[id].evidence & AE_EVIDENCE_SOURCE && f->unread <= UNREAD_MOST ? AE_ABSENT : AE_UNKNOWN;
         f->confidence[id] = f->presence[id] == AE_ABSENT ? 0.8 : 0;
         bool seen = false, against = false;
         for (size_t i = 0; i < f->count; i++) {

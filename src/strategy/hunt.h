@@ -9,12 +9,13 @@
 
 #define AE_CAPTURES 8
 
-/* What a match captured, as nodes of the code; -1: nothing. The first capture of a pattern is the place that is reported. */
+/* What a match captured, as nodes of the code; -1: nothing. The first capture of a pattern is the place that is
+ * reported. */
 struct ae_match {
     int pattern;
-    int at;             /* capture @at, else the first */
-    int what;           /* capture @what; -1 */
-    int a, b;           /* captures @a and @b; -1 */
+    int at;   /* capture @at, else the first */
+    int what; /* capture @what; -1 */
+    int a, b; /* captures @a and @b; -1 */
 };
 
 struct ae_query; /* all of strategies/ as one */
@@ -61,9 +62,9 @@ void ae_doubt(struct ae_hunt *hunt, enum ae_strategy_id id, int node, const char
 /* Has the match's pattern this role? */
 bool ae_role(const struct ae_hunt *hunt, const struct ae_match *match, const char *role);
 
-#define AE_EACH_MATCH(hunt, id, match)                                                                             \
-    for (const struct ae_match *match = (hunt)->matches + (hunt)->first[id],                                       \
-                               *match##_end = (hunt)->matches + (hunt)->end[id];                                   \
+#define AE_EACH_MATCH(hunt, id, match)                                                                                 \
+    for (const struct ae_match *match = (hunt)->matches + (hunt)->first[id],                                           \
+                               *match##_end = (hunt)->matches + (hunt)->end[id];                                       \
          match < match##_end; match++)
 
 /* The array that an access is to, pointers followed; -1. */

@@ -133,8 +133,8 @@ static int ascending(const void *a, const void *b)
 static bool in_ladder(const struct ae_ladder *ladder, const char *task, const char *submission)
 {
     for (size_t i = 0; i < ladder->count; i++)
-        if (strcmp(ladder->steps[i].task->id, task) == 0 &&
-            (strcmp(ladder->steps[i].sha256, submission) == 0 || strcmp(ladder->steps[i].parent_sha256, submission) == 0))
+        if (strcmp(ladder->steps[i].task->id, task) == 0 && (strcmp(ladder->steps[i].sha256, submission) == 0 ||
+                                                             strcmp(ladder->steps[i].parent_sha256, submission) == 0))
             return true;
     return false;
 }
@@ -158,7 +158,8 @@ static int take(void *data, const struct ae_stored *stored)
         *x = (struct timing){.size = m->size, .median_ns = ae_median(values, n)};
         snprintf(x->submission, sizeof x->submission, "%s", m->submission);
         snprintf(x->environment, sizeof x->environment, "%s", stored->environment ? stored->environment : "");
-        snprintf(x->environment_name, sizeof x->environment_name, "%s", stored->environment_name ? stored->environment_name : "");
+        snprintf(x->environment_name, sizeof x->environment_name, "%s",
+                 stored->environment_name ? stored->environment_name : "");
     }
     const int rc = !values || (n > 0 && !more) ? AE_E_NOMEM : 0;
     free(values);
@@ -170,7 +171,8 @@ static const struct timing *newest(const struct timings *t, const char *submissi
 {
     for (size_t i = t->count; i > 0; i--) {
         const struct timing *x = &t->items[i - 1];
-        if (strcmp(x->submission, submission) == 0 && x->size == like->size && strcmp(x->environment, like->environment) == 0)
+        if (strcmp(x->submission, submission) == 0 && x->size == like->size &&
+            strcmp(x->environment, like->environment) == 0)
             return x;
     }
     return NULL;
@@ -185,7 +187,8 @@ int ae_gains_read(const struct ae_ladder *ladder, struct ae_store *store, struct
     for (size_t s = 0; rc == AE_OK && s < ladder->count; s++)
         for (size_t i = 0; rc == AE_OK && i < timings.count; i++) {
             const struct timing *after = &timings.items[i];
-            if (strcmp(after->submission, ladder->steps[s].sha256) != 0 || newest(&timings, after->submission, after) != after)
+            if (strcmp(after->submission, ladder->steps[s].sha256) != 0 ||
+                newest(&timings, after->submission, after) != after)
                 continue;
             const struct timing *before = newest(&timings, ladder->steps[s].parent_sha256, after);
             struct ae_gain *more = before ? realloc(gains.items, (gains.count + 1) * sizeof *more) : NULL;
@@ -197,7 +200,10 @@ int ae_gains_read(const struct ae_ladder *ladder, struct ae_store *store, struct
             }
             gains.items = more;
             struct ae_gain *g = &gains.items[gains.count++];
-            *g = (struct ae_gain){.step = &ladder->steps[s], .size = after->size, .before_ns = before->median_ns, .after_ns = after->median_ns};
+            *g = (struct ae_gain){.step = &ladder->steps[s],
+                                  .size = after->size,
+                                  .before_ns = before->median_ns,
+                                  .after_ns = after->median_ns};
             memcpy(g->environment, after->environment, sizeof g->environment);
             memcpy(g->environment_name, after->environment_name, sizeof g->environment_name);
         }
@@ -209,7 +215,8 @@ int ae_gains_read(const struct ae_ladder *ladder, struct ae_store *store, struct
     return rc;
 }
 
-int ae_gains_read_archives(const struct ae_ladder *ladder, const char *folder, struct ae_gains *ret, struct ae_error *err)
+int ae_gains_read_archives(const struct ae_ladder *ladder, const char *folder, struct ae_gains *ret,
+                           struct ae_error *err)
 {
     struct dirent **names = NULL;
     char scratch[] = "/tmp/acceleval-ladders-XXXXXX", path[128];

@@ -12,7 +12,7 @@
 struct ae_step {
     const struct ae_task *task;
     enum ae_strategy_id strategy;
-    char file[64], parent[64]; /* "steps/01-M03.cu"; "naive.cu" or "steps/01-M03.cu" */
+    char file[64], parent[64];                                /* "steps/01-M03.cu"; "naive.cu" or "steps/01-M03.cu" */
     char sha256[AE_SHA256_HEX], parent_sha256[AE_SHA256_HEX]; /* "" where a file cannot be read */
     char remark[512]; /* the comment that follows the first line, as one line; text of ours */
 };
@@ -44,7 +44,8 @@ int ae_gains_read(const struct ae_ladder *ladder, struct ae_store *store, struct
 
 /* The same of the archives "ladders*.archive" in a folder, by way of a store in memory's stead that is removed again.
  * None there: AE_OK, and nothing. */
-int ae_gains_read_archives(const struct ae_ladder *ladder, const char *folder, struct ae_gains *ret, struct ae_error *err);
+int ae_gains_read_archives(const struct ae_ladder *ladder, const char *folder, struct ae_gains *ret,
+                           struct ae_error *err);
 void ae_gains_release(struct ae_gains *gains);
 
 #endif

@@ -16,8 +16,8 @@ const char *ae_query_text(size_t *ret_size)
 
 enum test { TEST_EQ, TEST_ANY, TEST_NOT_ANY, TEST_STARTS, TEST_HAS };
 
-/* (#any-of? @what "a" "b"). Names are compared by their last part, so that "sort" is thrust::sort too; has? looks into the
- * whole text. */
+/* (#any-of? @what "a" "b"). Names are compared by their last part, so that "sort" is thrust::sort too; has? looks into
+ * the whole text. */
 struct predicate {
     enum test test;
     uint32_t capture;
@@ -48,19 +48,24 @@ struct ae_query {
     uint32_t capture_count;
 };
 
-static int read_predicate(struct ae_query *q, struct pattern *p, const TSQueryPredicateStep *step, uint32_t count, struct ae_error *err)
+static int read_predicate(struct ae_query *q, struct pattern *p, const TSQueryPredicateStep *step, uint32_t count,
+                          struct ae_error *err)
 {
     static const char *const names[] = {"eq?", "any-of?", "not-any-of?", "starts?", "has?"};
     uint32_t length;
     const char *name = ts_query_string_value_for_id(q->query, step[0].value_id, &length);
     if (strcmp(name, "set!") == 0) {
         if (count < 2 || p->setting_count == 8)
-            return ae_error_set(err, AE_E_INTERNAL, "a query of %s sets nothing or too much", ae_strategies[p->strategy].id);
+            return ae_error_set(err, AE_E_INTERNAL, "a query of %s sets nothing or too much",
+                                ae_strategies[p->strategy].id);
         struct setting *s = &p->settings[p->setting_count++];
         s->key = ts_query_string_value_for_id(q->query, step[1].value_id, &length);
         s->value = count > 2 ? ts_query_string_value_for_id(q->query, step[2].value_id, &length) : "";
         if (strcmp(s->key, "context") == 0)
-            p->context = strcmp(s->value, "device") == 0 ? 1 : strcmp(s->value, "host") == 0 ? 2 : strcmp(s->value, "kernel") == 0 ? 3 : 0;
+            p->context = strcmp(s->value, "device") == 0   ? 1
+                         : strcmp(s->value, "host") == 0   ? 2
+                         : strcmp(s->value, "kernel") == 0 ? 3
+                                                           : 0;
         p->in_loop |= strcmp(s->key, "in") == 0 && strcmp(s->value, "loop") == 0;
         return AE_OK;
     }
@@ -68,7 +73,8 @@ static int read_predicate(struct ae_query *q, struct pattern *p, const TSQueryPr
     while (test < 5 && strcmp(name, names[test]) != 0)
         test++;
     if (test == 5 || count < 3 || step[1].type != TSQueryPredicateStepTypeCapture)
-        return ae_error_set(err, AE_E_INTERNAL, "a query of %s has the unknown predicate '%s'", ae_strategies[p->strategy].id, name);
+        return ae_error_set(err, AE_E_INTERNAL, "a query of %s has the unknown predicate '%s'",
+                            ae_strategies[p->strategy].id, name);
     struct predicate *more = realloc(p->predicates, (size_t)(p->predicate_count + 1) * sizeof *more);
     const char **words = malloc((count - 2) * sizeof *words);
     uint32_t *lengths = malloc((count - 2) * sizeof *lengths);
@@ -81,7 +87,11 @@ static int read_predicate(struct ae_query *q, struct pattern *p, const TSQueryPr
     }
     for (uint32_t i = 2; i < count; i++)
         words[i - 2] = ts_query_string_value_for_id(q->query, step[i].value_id, &lengths[i - 2]);
-    p->predicates[p->predicate_count++] = (struct predicate){.test = (enum test)test, .capture = step[1].value_id, .words = words, .lengths = lengths, .count = (int)count - 2};
+    p->predicates[p->predicate_count++] = (struct predicate){.test = (enum test)test,
+                                                             .capture = step[1].value_id,
+                                                             .words = words,
+                                                             .lengths = lengths,
+                                                             .count = (int)count - 2};
     return AE_OK;
 }
 
@@ -125,7 +135,8 @@ int ae_query_new(const struct ae_grammar *grammar, struct ae_query **ret, struct
     q->query = ts_query_new(grammar->language, text, (uint32_t)size, &offset, &error);
     if (!q->query) {
         free(q);
-        return ae_error_set(err, AE_E_INTERNAL, "the queries do not fit the grammar (error %d) at: %.60s", (int)error, text + offset);
+        return ae_error_set(err, AE_E_INTERNAL, "the queries do not fit the grammar (error %d) at: %.60s", (int)error,
+                            text + offset);
     }
     q->pattern_count = ts_query_pattern_count(q->query);
     q->capture_count = ts_query_capture_count(q->query);
@@ -202,7 +213,8 @@ static bool accepted(const struct pattern *p, const TSQueryMatch *m, const struc
     for (int k = 0; k < p->predicate_count; k++)
         for (uint16_t c = 0; c < m->capture_count; c++)
             if (m->captures[c].index == p->predicates[k].capture) {
-                const uint32_t from = ts_node_start_byte(m->captures[c].node), to = ts_node_end_byte(m->captures[c].node);
+                const uint32_t from = ts_node_start_byte(m->captures[c].node),
+                               to = ts_node_end_byte(m->captures[c].node);
                 const bool whole = p->predicates[k].test == TEST_HAS || is_word(s->text + from, to - from);
                 const int name = whole ? -1 : ae_last_name(s, ae_syntax_index(s, m->captures[c].node));
                 const char *text = name >= 0 ? s->names[name] : s->text + from;
@@ -244,7 +256,8 @@ int ae_query_run(const struct ae_query *q, struct ae_hunt *hunt, struct ae_error
         const int function = code->function_of[at];
         const bool device = ae_on_device(code, function);
         if ((p->context == 1 && !device) || (p->context == 2 && (function < 0 || device)) ||
-            (p->context == 3 && (function < 0 || !code->functions[function].kernel)) || (p->in_loop && code->loop_of[at] < 0))
+            (p->context == 3 && (function < 0 || !code->functions[function].kernel)) ||
+            (p->in_loop && code->loop_of[at] < 0))
             continue;
         if (hunt->match_count == capacity) {
             capacity = capacity ? 2 * capacity : 256;
@@ -255,7 +268,8 @@ int ae_query_run(const struct ae_query *q, struct ae_hunt *hunt, struct ae_error
             }
             hunt->matches = more;
         }
-        hunt->matches[hunt->match_count++] = (struct ae_match){.pattern = m.pattern_index, .at = at, .what = slot[1], .a = slot[2], .b = slot[3]};
+        hunt->matches[hunt->match_count++] =
+            (struct ae_match){.pattern = m.pattern_index, .at = at, .what = slot[1], .a = slot[2], .b = slot[3]};
     }
     ts_query_cursor_delete(cursor);
     if (rc != AE_OK)

@@ -44,8 +44,7 @@ static bool is_computed(struct ae_program *code, int node)
         return false;
     switch (ae_kind(s, right)) {
     case N_BINARY:
-    case N_CONDITIONAL:
-        return true;
+    case N_CONDITIONAL: return true;
     case N_CALL: {
         const char *name = ae_name(code, ae_last_name(s, ae_child(s, right, F_FUNCTION)));
         return strncmp(name, "make_", 5) != 0 && strncmp(name, "__ld", 4) != 0 && !strstr(name, "_as_");
@@ -66,8 +65,7 @@ static bool is_computed(struct ae_program *code, int node)
         }
         return false;
     }
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -96,7 +94,8 @@ static void add_usage(struct ae_program *code, int variable, bool in_loop, int d
         if (call->target < 0 || call->launches || call->function != code->variables[variable].function)
             continue;
         for (int v = code->functions[call->target].first_variable;
-             v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter; v++) {
+             v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter;
+             v++) {
             const int argument = ae_argument(code, call, code->variables[v].position);
             if (code->variables[v].pointer && argument >= 0 && ae_variable_at(code, argument) == variable)
                 add_usage(code, v, in_loop || in_repeating_loop(code, call->loop), depth + 1, u);
@@ -107,8 +106,10 @@ static void add_usage(struct ae_program *code, int variable, bool in_loop, int d
 /* C03: one launch outside the loops of the host writes what another reads again and again. */
 static void precomputed(struct ae_hunt *hunt)
 {
-    static const char *const tables[] = {"table", "lut", "pre", "precomputed", "norm", "inv", "inverse", "factor", "coef", "coefficient",
-                                         "weight", "drift", "lookup", "closure", "moment", "twiddle", "power", "cumulative", "basis", NULL};
+    static const char *const tables[] = {"table",   "lut",     "pre",        "precomputed", "norm",
+                                         "inv",     "inverse", "factor",     "coef",        "coefficient",
+                                         "weight",  "drift",   "lookup",     "closure",     "moment",
+                                         "twiddle", "power",   "cumulative", "basis",       NULL};
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
     enum { MOST = 256 };
@@ -122,11 +123,15 @@ static void precomputed(struct ae_hunt *hunt)
         if (!call->launches || call->target < 0 || call->launch < 0)
             continue;
         for (int v = code->functions[call->target].first_variable;
-             count < MOST && v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter; v++) {
+             count < MOST && v < code->variable_count && code->variables[v].function == call->target &&
+             code->variables[v].parameter;
+             v++) {
             const int argument = ae_argument(code, call, code->variables[v].position);
             /* a piece of a larger block has no name of its own to follow */
             const enum ae_node_kind kind = ae_kind(s, ae_strip(s, argument));
-            const int handed = code->variables[v].pointer && (kind == N_IDENTIFIER || kind == N_FIELD || kind == N_CALL) ? ae_variable_at(code, argument) : -1;
+            const int handed = code->variables[v].pointer && (kind == N_IDENTIFIER || kind == N_FIELD || kind == N_CALL)
+                                   ? ae_variable_at(code, argument)
+                                   : -1;
             if (handed < 0)
                 continue;
             uses[count].variable = handed;
@@ -144,20 +149,24 @@ static void precomputed(struct ae_hunt *hunt)
         for (int a = 0; a < code->assign_count; a++) /* buffers that are exchanged */
             only &= !(code->assigns[a].variable == uses[w].variable && code->assigns[a].kind == ASSIGN_SET);
         for (int c = 0; c < code->call_count; c++)
-            only &= !(ae_named(code, code->calls[c].name, "swap") && ae_mentions(s, code->calls[c].arguments, code->variables[uses[w].variable].name));
+            only &= !(ae_named(code, code->calls[c].name, "swap") &&
+                      ae_mentions(s, code->calls[c].arguments, code->variables[uses[w].variable].name));
         for (int r = 0; r < count; r++) {
             const struct ae_call_site *reader = &code->calls[uses[r].call];
             if (uses[r].variable != uses[w].variable || reader == writer)
                 continue;
             only &= !uses[r].usage.written;
-            again |= uses[r].usage.read && reader->node > writer->node && (uses[r].usage.read_in_loop || reader->loop >= 0);
+            again |=
+                uses[r].usage.read && reader->node > writer->node && (uses[r].usage.read_in_loop || reader->loop >= 0);
         }
         if (only && again)
-            ae_say(hunt, AE_STRATEGY_C03, uses[w].usage.node, 0.8, "%s computes %s once, and later kernels read it again and again",
-                   ae_name(code, code->functions[writer->target].name), ae_name(code, code->variables[uses[w].variable].name));
+            ae_say(hunt, AE_STRATEGY_C03, uses[w].usage.node, 0.8,
+                   "%s computes %s once, and later kernels read it again and again",
+                   ae_name(code, code->functions[writer->target].name),
+                   ae_name(code, code->variables[uses[w].variable].name));
     }
     /* a table that the host fills and hands to the device */
-    AE_EACH_MATCH(hunt, AE_STRATEGY_C03, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_C03, match) {
         if (!ae_role(hunt, match, "fill") || code->loop_of[match->at] < 0)
             continue;
         const struct ae_access *a = ae_access_at(code, match->a);
@@ -172,27 +181,33 @@ static void precomputed(struct ae_hunt *hunt)
         for (int c = 0; c < code->call_count; c++) {
             const struct ae_call_site *call = &code->calls[c];
             const char *name = ae_name(code, call->name);
-            if (call->function != function || call->node < match->at || !ae_mentions(s, call->arguments, code->variables[v].name))
+            if (call->function != function || call->node < match->at ||
+                !ae_mentions(s, call->arguments, code->variables[v].name))
                 continue;
-            handed |= strncmp(name, "cudaMemcpy", 10) == 0 || strstr(name, "upload") || strstr(name, "to_device") || strstr(name, "push");
+            handed |= strncmp(name, "cudaMemcpy", 10) == 0 || strstr(name, "upload") || strstr(name, "to_device") ||
+                      strstr(name, "push");
             constant |= strstr(name, "ToSymbol") != NULL;
         }
         if (constant || (handed && ae_name_has_word(code, code->variables[v].name, tables)))
-            ae_say(hunt, AE_STRATEGY_C03, match->at, constant ? 0.85 : 0.8, "the host computes %s once for all kernels", ae_name(code, code->variables[v].name));
+            ae_say(hunt, AE_STRATEGY_C03, match->at, constant ? 0.85 : 0.8, "the host computes %s once for all kernels",
+                   ae_name(code, code->variables[v].name));
     }
     /* a table in shared memory, computed before the loops that read it */
     for (int i = 0; i < code->access_count; i++) {
         const struct ae_access *a = &code->accesses[i];
-        if (a->space != SPACE_SHARED || !a->write || a->atomic || a->variable < 0 || !ae_name_has_word(code, a->name, tables))
+        if (a->space != SPACE_SHARED || !a->write || a->atomic || a->variable < 0 ||
+            !ae_name_has_word(code, a->name, tables))
             continue;
         const int assignment = s->nodes[a->node].parent;
-        if (ae_kind(s, assignment) != N_ASSIGNMENT || a->read || ae_kind(s, ae_strip(s, ae_child(s, assignment, F_RIGHT))) == N_SUBSCRIPT ||
+        if (ae_kind(s, assignment) != N_ASSIGNMENT || a->read ||
+            ae_kind(s, ae_strip(s, ae_child(s, assignment, F_RIGHT))) == N_SUBSCRIPT ||
             !is_computed(code, ae_child(s, assignment, F_RIGHT)))
             continue;
         for (int k = 0; k < code->access_count; k++)
-            if (code->accesses[k].variable == a->variable && code->accesses[k].read && !code->accesses[k].write && code->accesses[k].loop >= 0 &&
-                code->accesses[k].loop != a->loop)
-                ae_say(hunt, AE_STRATEGY_C03, a->node, 0.7, "%s is computed once a block and read in a loop", ae_name(code, a->name));
+            if (code->accesses[k].variable == a->variable && code->accesses[k].read && !code->accesses[k].write &&
+                code->accesses[k].loop >= 0 && code->accesses[k].loop != a->loop)
+                ae_say(hunt, AE_STRATEGY_C03, a->node, 0.7, "%s is computed once a block and read in a loop",
+                       ae_name(code, a->name));
     }
 }
 
@@ -201,7 +216,7 @@ static void unrolled(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_C05, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_C05, match) {
         if (ae_role(hunt, match, "pragma")) {
             const char *text = s->text + s->nodes[match->what].start;
             const char *after = strstr(text, "unroll");
@@ -222,13 +237,15 @@ static void unrolled(struct ae_hunt *hunt)
         const int name = code->variables[code->loops[l].variable].name;
         unsigned members = 1;
         for (int i = code->loops[l].body; i >= 0 && i < s->nodes[code->loops[l].body].after; i++)
-            if (s->nodes[i].kind == N_BINARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "+") && s->nodes[ae_child(s, i, F_LEFT)].name == name) {
+            if (s->nodes[i].kind == N_BINARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "+") &&
+                s->nodes[ae_child(s, i, F_LEFT)].name == name) {
                 const struct ae_value more = ae_value_of(code, ae_child(s, i, F_RIGHT));
                 if (more.constness == CONST_KNOWN && more.number > 0 && more.number < step.number)
                     members |= 1u << more.number;
             }
         if (members == (1u << step.number) - 1)
-            ae_say(hunt, AE_STRATEGY_C05, match->at, 0.85, "a loop is unrolled by hand: %d members in a round", (int)step.number);
+            ae_say(hunt, AE_STRATEGY_C05, match->at, 0.85, "a loop is unrolled by hand: %d members in a round",
+                   (int)step.number);
     }
 }
 
@@ -257,7 +274,7 @@ static int instances(struct ae_hunt *hunt, int function, int depth, int *ret_exa
     const struct ae_syntax *s = S;
     enum { MOST = 16 };
     int seen[MOST], count = 0, more = 0;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_C06, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_C06, match) {
         if (!ae_role(hunt, match, "instance") || s->nodes[match->what].name != code->functions[function].name)
             continue;
         if (dependent(code, match->a)) {
@@ -303,10 +320,11 @@ static void specialised(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_C06, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_C06, match) {
         if (!ae_role(hunt, match, "template"))
             continue;
-        const int definition = ae_first_of(s, match->at, N_FUNCTION), function = definition < 0 ? -1 : code->function_of[definition];
+        const int definition = ae_first_of(s, match->at, N_FUNCTION),
+                  function = definition < 0 ? -1 : code->function_of[definition];
         if (function < 0 || !calls_device(code, function))
             continue;
         int example = match->at;
@@ -317,7 +335,8 @@ static void specialised(struct ae_hunt *hunt)
             continue;
         const int count = instances(hunt, function, 0, &example);
         if (count >= 2) {
-            ae_say(hunt, AE_STRATEGY_C06, match->at, 0.92, "%s is made for %d sets of template arguments", ae_name(code, code->functions[function].name), count);
+            ae_say(hunt, AE_STRATEGY_C06, match->at, 0.92, "%s is made for %d sets of template arguments",
+                   ae_name(code, code->functions[function].name), count);
         } else if (count == 0) {
             /* arguments deduced: different where those of the calls are, which takes types */
             int calls = 0;
@@ -325,7 +344,8 @@ static void specialised(struct ae_hunt *hunt)
                 calls += code->calls[c].target == function;
             const int parameters = ae_child(s, match->at, F_PARAMETERS);
             if (calls >= 2 && ae_first_of(s, parameters, N_PARAMETER) >= 0)
-                ae_doubt(hunt, AE_STRATEGY_C06, match->at, "%s is a template; with what arguments it is used cannot be followed",
+                ae_doubt(hunt, AE_STRATEGY_C06, match->at,
+                         "%s is a template; with what arguments it is used cannot be followed",
                          ae_name(code, code->functions[function].name));
         }
     }
@@ -337,7 +357,7 @@ static void reciprocals(struct ae_hunt *hunt)
     static const char *const names[] = {"inv", "inverse", "rcp", "recip", "reciprocal", "rdx", "rdy", NULL};
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_C07, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_C07, match) {
         if (!ae_role(hunt, match, "reciprocal"))
             continue;
         const int value = ae_strip(s, match->b), v = ae_variable_at(code, match->a);
@@ -351,16 +371,19 @@ static void reciprocals(struct ae_hunt *hunt)
             continue;
         int uses = 0;
         bool deeper = false;
-        for (int i = s->nodes[match->at].after; i < s->count && code->function_of[i] == code->function_of[match->at]; i++)
+        for (int i = s->nodes[match->at].after; i < s->count && code->function_of[i] == code->function_of[match->at];
+             i++)
             if (s->nodes[i].name == code->variables[v].name && s->nodes[i].kind == N_IDENTIFIER) {
                 const int parent = s->nodes[i].parent;
-                const bool factor = (ae_kind(s, parent) == N_BINARY && ae_text_is(s, ae_child(s, parent, F_OPERATOR), "*")) ||
-                                    (ae_kind(s, parent) == N_ASSIGNMENT && ae_text_is(s, ae_child(s, parent, F_OPERATOR), "*="));
+                const bool factor =
+                    (ae_kind(s, parent) == N_BINARY && ae_text_is(s, ae_child(s, parent, F_OPERATOR), "*")) ||
+                    (ae_kind(s, parent) == N_ASSIGNMENT && ae_text_is(s, ae_child(s, parent, F_OPERATOR), "*="));
                 uses += factor;
                 deeper |= factor && code->loop_of[i] != code->loop_of[match->at];
             }
         if ((deeper && uses >= 1) || (uses >= 2 && ae_name_has_word(code, code->variables[v].name, names)))
-            ae_say(hunt, AE_STRATEGY_C07, match->at, 0.78, "%s is computed once, and multiplications take the place of divisions",
+            ae_say(hunt, AE_STRATEGY_C07, match->at, 0.78,
+                   "%s is computed once, and multiplications take the place of divisions",
                    ae_name(code, code->variables[v].name));
     }
 }
@@ -390,9 +413,11 @@ static void mixed(struct ae_hunt *hunt)
     if (half >= 0)
         ae_say(hunt, AE_STRATEGY_C08, half, 0.82, "device code computes in half precision");
     if (entry_double > 0 && entry_float == 0 && device_float > 0)
-        ae_say(hunt, AE_STRATEGY_C08, example, device_float >= 3 ? 0.85 : 0.65, "device code has single precision where the interface has double");
+        ae_say(hunt, AE_STRATEGY_C08, example, device_float >= 3 ? 0.85 : 0.65,
+               "device code has single precision where the interface has double");
     if (code->entry < 0 && device_float > 0 && device_double > 0)
-        ae_doubt(hunt, AE_STRATEGY_C08, example, "device code has both precisions, and there is no solution_compute to compare with");
+        ae_doubt(hunt, AE_STRATEGY_C08, example,
+                 "device code has both precisions, and there is no solution_compute to compare with");
     if (hunt->input->reference && entry_double == 0 && device_double == 0 && device_float > 0 &&
         memmem(hunt->input->reference, hunt->input->reference_size, "double ", 7))
         ae_doubt(hunt, AE_STRATEGY_C08, example, "the reference computes in double behind an interface in float");
@@ -431,10 +456,12 @@ static bool indexes(const struct ae_program *code, int node)
     if (v < 0)
         return false;
     for (int i = 0; i < code->access_count; i++)
-        if (ae_mentions(s, ae_child(s, code->accesses[i].node, F_INDICES), code->variables[v].name) && code->accesses[i].function == code->variables[v].function)
+        if (ae_mentions(s, ae_child(s, code->accesses[i].node, F_INDICES), code->variables[v].name) &&
+            code->accesses[i].function == code->variables[v].function)
             return true;
     for (int c = 0; c < code->call_count; c++)
-        if (code->calls[c].function == code->variables[v].function && ae_mentions(s, code->calls[c].arguments, code->variables[v].name))
+        if (code->calls[c].function == code->variables[v].function &&
+            ae_mentions(s, code->calls[c].arguments, code->variables[v].name))
             return true;
     return false;
 }
@@ -444,7 +471,8 @@ static bool goes_back(const struct ae_program *code, int function)
     const struct ae_syntax *s = &code->syntax;
     /* reads a neighbour at a lower index: x[i - 1], or by a shuffle */
     for (int i = 0; i < code->access_count; i++)
-        if (code->accesses[i].function == function && code->accesses[i].read && ae_text_has(s, code->accesses[i].node, "- 1"))
+        if (code->accesses[i].function == function && code->accesses[i].read &&
+            ae_text_has(s, code->accesses[i].node, "- 1"))
             return true;
     for (int c = 0; c < code->call_count; c++)
         if (code->calls[c].function == function && strncmp(ae_name(code, code->calls[c].name), "__shfl_up", 9) == 0)
@@ -457,7 +485,8 @@ static bool counted_by(const struct ae_program *code, int identifier, int counte
 {
     const int v = ae_variable_at(code, identifier);
     for (int a = 0; v >= 0 && a < code->assign_count; a++)
-        if (code->assigns[a].variable == v && code->assigns[a].kind == ASSIGN_INIT && ae_mentions(&code->syntax, code->assigns[a].right, counter))
+        if (code->assigns[a].variable == v && code->assigns[a].kind == ASSIGN_INIT &&
+            ae_mentions(&code->syntax, code->assigns[a].right, counter))
             return true;
     return false;
 }
@@ -465,10 +494,12 @@ static bool counted_by(const struct ae_program *code, int identifier, int counte
 /* C10 */
 static void wavefronts(struct ae_hunt *hunt)
 {
-    static const char *const levels[] = {"level", "lvl", "color", "colour", "layer", "front", "wavefront", "diag", "diagonal", "antidiagonal", "wave", "plane", "hyperplane", NULL};
+    static const char *const levels[] = {"level", "lvl",       "color",      "colour",   "layer",
+                                         "front", "wavefront", "diag",       "diagonal", "antidiagonal",
+                                         "wave",  "plane",     "hyperplane", NULL};
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_C10, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_C10, match) {
         const int l = ae_loop_at(code, match->at);
         if (l < 0 || code->loops[l].variable < 0)
             continue;
@@ -479,7 +510,9 @@ static void wavefronts(struct ae_hunt *hunt)
                 continue;
             for (int i = loop->body; i >= 0 && i < s->nodes[loop->body].after; i++)
                 if (s->nodes[i].kind == N_BINARY && front_minus_member(code, i, name) && indexes(code, i)) {
-                    ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.88, "%s counts fronts: its members run in parallel, with a barrier behind each", ae_name(code, name));
+                    ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.88,
+                           "%s counts fronts: its members run in parallel, with a barrier behind each",
+                           ae_name(code, name));
                     break;
                 }
             /* members of a level: level_start[l] .. level_start[l + 1] */
@@ -489,21 +522,29 @@ static void wavefronts(struct ae_hunt *hunt)
         /* a launch a front: the kernel subtracts its member from the front's number */
         for (int c = 0; c < code->call_count && !loop->device; c++) {
             const struct ae_call_site *call = &code->calls[c];
-            static const char *const fronts[] = {"front", "wavefront", "diag", "diagonal", "antidiagonal", "hyperplane", NULL};
+            static const char *const fronts[] = {"front",        "wavefront",  "diag", "diagonal",
+                                                 "antidiagonal", "hyperplane", NULL};
             if (!call->launches || call->target < 0 || !ae_loop_within(code, call->loop, l))
                 continue;
-            if (call->loop == l && ae_name_has_word(code, code->functions[call->target].name, fronts) && ae_mentions(s, call->arguments, name))
-                ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.82, "one launch a front: %s", ae_name(code, code->functions[call->target].name));
+            if (call->loop == l && ae_name_has_word(code, code->functions[call->target].name, fronts) &&
+                ae_mentions(s, call->arguments, name))
+                ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.82, "one launch a front: %s",
+                       ae_name(code, code->functions[call->target].name));
             for (int v = code->functions[call->target].first_variable;
-                 v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter; v++) {
+                 v < code->variable_count && code->variables[v].function == call->target &&
+                 code->variables[v].parameter;
+                 v++) {
                 const int argument = ae_argument(code, call, code->variables[v].position);
                 if (code->variables[v].pointer || argument < 0 || !ae_mentions(s, argument, name))
                     continue;
                 const int body = code->functions[call->target].body;
                 for (int i = body; body >= 0 && i < s->nodes[body].after; i++)
-                    if (s->nodes[i].kind == N_BINARY && front_minus_member(code, i, code->variables[v].name) && indexes(code, i) &&
-                        (goes_back(code, call->target) || ae_name_has_word(code, code->variables[v].name, levels) || ae_name_has_word(code, name, levels))) {
-                        ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.88, "each round launches %s on the members of front %s",
+                    if (s->nodes[i].kind == N_BINARY && front_minus_member(code, i, code->variables[v].name) &&
+                        indexes(code, i) &&
+                        (goes_back(code, call->target) || ae_name_has_word(code, code->variables[v].name, levels) ||
+                         ae_name_has_word(code, name, levels))) {
+                        ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.88,
+                               "each round launches %s on the members of front %s",
                                ae_name(code, code->functions[call->target].name), ae_name(code, name));
                         break;
                     }
@@ -527,17 +568,22 @@ static void wavefronts(struct ae_hunt *hunt)
                 here |= s->nodes[index].name == name || counted_by(code, index, name);
             } else if (ae_kind(s, index) == N_BINARY && ae_text_is(s, ae_child(s, index, F_RIGHT), "1")) {
                 const int left = ae_child(s, index, F_LEFT);
-                next |= s->nodes[left].name == name || (ae_kind(s, left) == N_IDENTIFIER && counted_by(code, left, name));
+                next |=
+                    s->nodes[left].name == name || (ae_kind(s, left) == N_IDENTIFIER && counted_by(code, left, name));
             }
         }
         if (here && next && (loop->launch || loop->barrier))
-            ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.88, "the members of each %s run in parallel, one %s after the other", ae_name(code, name), ae_name(code, name));
+            ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.88,
+                   "the members of each %s run in parallel, one %s after the other", ae_name(code, name),
+                   ae_name(code, name));
         static const char *const colours[] = {"color", "colour", NULL};
         if (ae_name_has_word(code, name, colours) && loop->launch)
             ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.85, "one launch a colour");
-        static const char *const fronts[] = {"front", "wavefront", "diag", "diagonal", "antidiagonal", "wave", "hyperplane", NULL};
+        static const char *const fronts[] = {"front",        "wavefront", "diag",       "diagonal",
+                                             "antidiagonal", "wave",      "hyperplane", NULL};
         if (ae_name_has_word(code, name, fronts) && (loop->launch || (loop->device && loop->barrier)))
-            ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.82, "%s counts fronts whose members run in parallel", ae_name(code, name));
+            ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.82, "%s counts fronts whose members run in parallel",
+                   ae_name(code, name));
     }
 }
 
@@ -546,16 +592,18 @@ static void scans(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_C11, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_C11, match) {
         if (ae_role(hunt, match, "shuffle")) {
             const struct ae_call_site *call = ae_call_at(code, match->at);
             const int distance = call ? ae_argument(code, call, ae_named(code, call->name, "shfl_up") ? 1 : 2) : -1;
             bool doubling = false;
             for (int l = code->loop_of[match->at]; l >= 0; l = code->loops[l].parent)
-                doubling |= code->loops[l].geometric && code->loops[l].variable >= 0 && ae_mentions(s, distance, code->variables[code->loops[l].variable].name);
+                doubling |= code->loops[l].geometric && code->loops[l].variable >= 0 &&
+                            ae_mentions(s, distance, code->variables[code->loops[l].variable].name);
             const struct ae_value v = ae_value_of(code, distance);
             if (doubling || (v.constness == CONST_KNOWN && v.number >= 4) || ae_text_has(s, distance, "<<"))
-                ae_say(hunt, AE_STRATEGY_C11, match->at, 0.93, "a scan of the warp: values from doubling distances below are added");
+                ae_say(hunt, AE_STRATEGY_C11, match->at, 0.93,
+                       "a scan of the warp: values from doubling distances below are added");
         } else if (ae_role(hunt, match, "rank")) {
             const int argument = ae_strip(s, ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 0));
             if (ae_kind(s, argument) != N_BINARY || !ae_text_is(s, ae_child(s, argument, F_OPERATOR), "&"))
@@ -564,7 +612,8 @@ static void scans(struct ae_hunt *hunt)
             bool rank = ae_text_has(s, argument, "lanemask");
             for (int i = argument; i < s->nodes[argument].after; i++) {
                 rank |= s->nodes[i].name >= 0 && ae_name_has_word(code, s->nodes[i].name, below);
-                if (s->nodes[i].kind == N_BINARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "-") && ae_text_has(s, ae_child(s, i, F_LEFT), "<<") &&
+                if (s->nodes[i].kind == N_BINARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "-") &&
+                    ae_text_has(s, ae_child(s, i, F_LEFT), "<<") &&
                     ((ae_value_of(code, i).deps & (D_TX | D_LANE)) != 0))
                     rank = true;
             }
@@ -584,9 +633,11 @@ static void scans(struct ae_hunt *hunt)
                 if (!a || a->space != SPACE_SHARED || a->last_index < 0)
                     continue;
                 for (int k = a->last_index; k < s->nodes[a->last_index].after; k++)
-                    if (s->nodes[k].kind == N_BINARY && ae_text_is(s, ae_child(s, k, F_OPERATOR), "-") && ae_mentions(s, ae_child(s, k, F_RIGHT), distance) &&
+                    if (s->nodes[k].kind == N_BINARY && ae_text_is(s, ae_child(s, k, F_OPERATOR), "-") &&
+                        ae_mentions(s, ae_child(s, k, F_RIGHT), distance) &&
                         !ae_mentions(s, ae_child(s, k, F_LEFT), distance)) {
-                        ae_say(hunt, AE_STRATEGY_C11, match->at, 0.88, "a scan of the block: values at doubling distances below are combined");
+                        ae_say(hunt, AE_STRATEGY_C11, match->at, 0.88,
+                               "a scan of the block: values at doubling distances below are combined");
                         break;
                     }
             }
@@ -606,8 +657,9 @@ static bool decided_by_data(struct ae_program *code, int condition)
     for (int i = condition; condition >= 0 && i < s->nodes[condition].after; i++)
         if (s->nodes[i].kind == N_IDENTIFIER) {
             const int x = ae_variable_at(code, i);
-            if (x >= 0 && code->variables[x].function >= 0 && (code->variables[x].element == E_FLOAT || code->variables[x].element == E_DOUBLE ||
-                                                              code->variables[x].element == E_BOOL))
+            if (x >= 0 && code->variables[x].function >= 0 &&
+                (code->variables[x].element == E_FLOAT || code->variables[x].element == E_DOUBLE ||
+                 code->variables[x].element == E_BOOL))
                 return true;
         }
     return false;
@@ -626,7 +678,8 @@ static bool fetches_work(const struct ae_program *code, int condition)
 {
     const struct ae_syntax *s = &code->syntax;
     for (int i = condition; condition >= 0 && i < s->nodes[condition].after; i++) {
-        if (s->nodes[i].kind == N_CALL && strncmp(ae_name(code, ae_last_name(s, ae_child(s, i, F_FUNCTION))), "atomic", 6) == 0)
+        if (s->nodes[i].kind == N_CALL &&
+            strncmp(ae_name(code, ae_last_name(s, ae_child(s, i, F_FUNCTION))), "atomic", 6) == 0)
             return true;
         if (s->nodes[i].kind != N_IDENTIFIER)
             continue;
@@ -634,7 +687,8 @@ static bool fetches_work(const struct ae_program *code, int condition)
         if (v >= 0 && code->variables[v].element != E_BOOL && code->variables[v].value.deps & D_ATOMIC)
             return true;
         for (int a = 0; v >= 0 && a < code->assign_count; a++)
-            if (code->assigns[a].variable == v && code->assigns[a].right >= 0 && ae_text_has(s, code->assigns[a].right, "atomic"))
+            if (code->assigns[a].variable == v && code->assigns[a].right >= 0 &&
+                ae_text_has(s, code->assigns[a].right, "atomic"))
                 return true;
     }
     return false;
@@ -643,13 +697,15 @@ static bool fetches_work(const struct ae_program *code, int condition)
 static void early_exits(struct ae_hunt *hunt)
 {
     static const char *const waits[] = {"volatile", "atomic", "__ldcg", "ld_acquire", NULL};
-    static const char *const convergence[] = {"changed", "change", "converged", "done", "active", "residual", "err", "error", "tol", "tolerance",
-                                              "eps", "epsilon", "stop", "diff", "delta", "flag", "modified", "updated", "finished", "improved", "norm",
-                                              "gap", "moved", "more", "again", "any", "empty", "hooked", "stable", NULL};
-    static const char *const visited[] = {"visited", "seen", "pruned", "skip", "bound", "box", "cutoff", "settled", "closed", NULL};
+    static const char *const convergence[] = {
+        "changed", "change",  "converged", "done", "active", "residual", "err",      "error",   "tol",      "tolerance",
+        "eps",     "epsilon", "stop",      "diff", "delta",  "flag",     "modified", "updated", "finished", "improved",
+        "norm",    "gap",     "moved",     "more", "again",  "any",      "empty",    "hooked",  "stable",   NULL};
+    static const char *const visited[] = {"visited", "seen",   "pruned",  "skip",   "bound",
+                                          "box",     "cutoff", "settled", "closed", NULL};
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_C12, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_C12, match) {
         const int l = ae_role(hunt, match, "loop") ? ae_loop_at(code, match->at) : code->loop_of[match->at];
         if (l < 0)
             continue;
@@ -661,8 +717,10 @@ static void early_exits(struct ae_hunt *hunt)
             for (int i = condition; condition >= 0 && i < s->nodes[condition].after; i++)
                 if (s->nodes[i].kind == N_IDENTIFIER)
                     flagged |= ae_name_has_word(code, s->nodes[i].name, convergence);
-            for (int a = 0; a < code->assign_count && flagged; a++) /* while (bits) { bits &= bits - 1; }: a walk over a set */
-                flagged = !(code->assigns[a].kind == ASSIGN_AND && ae_loop_within(code, code->assigns[a].loop, l) && code->assigns[a].variable >= 0 &&
+            for (int a = 0; a < code->assign_count && flagged;
+                 a++) /* while (bits) { bits &= bits - 1; }: a walk over a set */
+                flagged = !(code->assigns[a].kind == ASSIGN_AND && ae_loop_within(code, code->assigns[a].loop, l) &&
+                            code->assigns[a].variable >= 0 &&
                             ae_mentions(s, condition, code->variables[code->assigns[a].variable].name));
             if (!flagged && !loop->launch)
                 continue;
@@ -702,20 +760,23 @@ static void early_exits(struct ae_hunt *hunt)
             /* a flag or value that came back from the device decides */
             bool flag = false;
             for (int i = condition; i < s->nodes[condition].after; i++) {
-                if (s->nodes[i].kind != N_IDENTIFIER ||
-                    (loop->variable >= 0 && loop->step_kind != ASSIGN_OTHER && s->nodes[i].name == code->variables[loop->variable].name))
+                if (s->nodes[i].kind != N_IDENTIFIER || (loop->variable >= 0 && loop->step_kind != ASSIGN_OTHER &&
+                                                         s->nodes[i].name == code->variables[loop->variable].name))
                     continue;
                 bool copied = false;
                 for (int c = 0; c < code->call_count && !copied; c++) {
                     const struct ae_call_site *call = &code->calls[c];
-                    copied = call->function == loop->function && ae_is_below(s, call->node, loop->node) &&
-                             (strncmp(ae_name(code, call->name), "cudaMemcpy", 10) == 0 || strstr(ae_name(code, call->name), "download") ||
-                              strstr(ae_name(code, call->name), "read") || strstr(ae_name(code, call->name), "fetch")) &&
-                             ae_mentions(s, call->arguments, s->nodes[i].name);
+                    copied =
+                        call->function == loop->function && ae_is_below(s, call->node, loop->node) &&
+                        (strncmp(ae_name(code, call->name), "cudaMemcpy", 10) == 0 ||
+                         strstr(ae_name(code, call->name), "download") || strstr(ae_name(code, call->name), "read") ||
+                         strstr(ae_name(code, call->name), "fetch")) &&
+                        ae_mentions(s, call->arguments, s->nodes[i].name);
                 }
                 flag |= copied;
                 const int v = ae_variable_at(code, i);
-                for (int a = 0; v >= 0 && a < code->assign_count && !flag; a++) { /* a value that a function reads back */
+                for (int a = 0; v >= 0 && a < code->assign_count && !flag;
+                     a++) { /* a value that a function reads back */
                     const struct ae_assign *x = &code->assigns[a];
                     if (x->variable != v || x->right < 0 || !ae_is_below(s, x->node, loop->node))
                         continue;
@@ -724,14 +785,17 @@ static void early_exits(struct ae_hunt *hunt)
                         const int target = code->calls[c].target;
                         if (!ae_is_below(s, code->calls[c].node, x->right))
                             continue;
-                        flag = ae_text_has(s, code->calls[c].callee, "thrust::") && !ae_text_has(s, code->calls[c].callee, "pointer");
+                        flag = ae_text_has(s, code->calls[c].callee, "thrust::") &&
+                               !ae_text_has(s, code->calls[c].callee, "pointer");
                         for (int d = 0; target >= 0 && d < code->call_count && !flag; d++)
-                            flag = code->calls[d].function == target && strncmp(ae_name(code, code->calls[d].name), "cudaMemcpy", 10) == 0;
+                            flag = code->calls[d].function == target &&
+                                   strncmp(ae_name(code, code->calls[d].name), "cudaMemcpy", 10) == 0;
                     }
                 }
             }
             if (flag)
-                ae_say(hunt, AE_STRATEGY_C12, ae_role(hunt, match, "out") ? match->at : condition, 0.88, "the host stops as soon as the device reports that it is done");
+                ae_say(hunt, AE_STRATEGY_C12, ae_role(hunt, match, "out") ? match->at : condition, 0.88,
+                       "the host stops as soon as the device reports that it is done");
         }
     }
 }
@@ -741,12 +805,15 @@ static void libraries(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_C14, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_C14, match) {
         if (ae_role(hunt, match, "library")) {
-            static const char *const setup[] = {"cublasSetStream", "cublasCreate", "cublasDestroy", "cublasSetMathMode", "cublasSetPointerMode", "cublasDestroy_v2",
-                                                "cublasGetStream", "cublasSetWorkspace", "cublasSetVector", "cublasSetMatrix", "cublasGetVector", "cublasGetMatrix",
-                                                "cusparseSetStream", "cusparseDestroy", "cusparseDestroySpMat", "cusparseDestroyDnVec", "cusparseSetPointerMode",
-                                                "cusolverDnCreate", "cusolverDnDestroy", "cusolverDnSetStream", "cublasGetVersion", "cublasGetStatusString", "curand_init", NULL};
+            static const char *const setup[] = {
+                "cublasSetStream",        "cublasCreate",          "cublasDestroy",        "cublasSetMathMode",
+                "cublasSetPointerMode",   "cublasDestroy_v2",      "cublasGetStream",      "cublasSetWorkspace",
+                "cublasSetVector",        "cublasSetMatrix",       "cublasGetVector",      "cublasGetMatrix",
+                "cusparseSetStream",      "cusparseDestroy",       "cusparseDestroySpMat", "cusparseDestroyDnVec",
+                "cusparseSetPointerMode", "cusolverDnCreate",      "cusolverDnDestroy",    "cusolverDnSetStream",
+                "cublasGetVersion",       "cublasGetStatusString", "curand_init",          NULL};
             const int name = ae_last_name(s, match->what);
             if (!ae_name_among(code, name, setup))
                 ae_say(hunt, AE_STRATEGY_C14, match->at, 0.94, "%s does this step", ae_name(code, name));
@@ -755,10 +822,12 @@ static void libraries(struct ae_hunt *hunt)
             if (ae_kind(s, function) != N_QUALIFIED)
                 continue;
             const bool device = ae_on_device(code, code->function_of[match->at]);
-            if (ae_text_has(s, function, "thrust::") || ae_text_has(s, function, "cub::") || (device && (ae_text_has(s, function, "cg::") || ae_text_has(s, function, "cooperative_groups::")))) {
+            if (ae_text_has(s, function, "thrust::") || ae_text_has(s, function, "cub::") ||
+                (device && (ae_text_has(s, function, "cg::") || ae_text_has(s, function, "cooperative_groups::")))) {
                 if (ae_text_has(s, match->at, "thrust::host") || (ae_text_has(s, function, "thrust::") && device))
                     continue;
-                ae_say(hunt, AE_STRATEGY_C14, match->at, 0.93, "%s of a library does this step", ae_name(code, ae_last_name(s, function)));
+                ae_say(hunt, AE_STRATEGY_C14, match->at, 0.93, "%s of a library does this step",
+                       ae_name(code, ae_last_name(s, function)));
             }
         }
     }
@@ -767,7 +836,8 @@ static void libraries(struct ae_hunt *hunt)
 void ae_rules_compute(struct ae_hunt *hunt)
 {
     ae_doubt(hunt, AE_STRATEGY_C01, -1, "how many passes the reference makes is for a reader to say");
-    ae_doubt(hunt, AE_STRATEGY_C02, -1, "whether this is another algorithm than the reference's is for a reader to say");
+    ae_doubt(hunt, AE_STRATEGY_C02, -1,
+             "whether this is another algorithm than the reference's is for a reader to say");
     precomputed(hunt);
     unrolled(hunt);
     specialised(hunt);

@@ -22,17 +22,24 @@ static bool to_host(const struct ae_program *code, const struct ae_call_site *ca
 
 static bool waits_for_device(const struct ae_program *code, const struct ae_call_site *call)
 {
-    static const char *const waits[] = {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize", "cudaMemcpy", "cudaMemcpy2D",
-                                        "cudaMemcpyFromSymbol", "cudaFree", NULL};
+    static const char *const waits[] = {"cudaDeviceSynchronize",
+                                        "cudaStreamSynchronize",
+                                        "cudaEventSynchronize",
+                                        "cudaMemcpy",
+                                        "cudaMemcpy2D",
+                                        "cudaMemcpyFromSymbol",
+                                        "cudaFree",
+                                        NULL};
     return ae_name_among(code, call->name, waits);
 }
 
 /* H01: the ring of pinned slots of tasks/common/transfer.cuh. */
 static void fast_transfers(struct ae_hunt *hunt)
 {
-    AE_EACH_MATCH(hunt, AE_STRATEGY_H01, match)
+    AE_EACH_MATCH (hunt, AE_STRATEGY_H01, match)
         if (ae_role(hunt, match, "staged") && ae_text_has(S, match->what, "transfer::"))
-            ae_say(hunt, AE_STRATEGY_H01, match->at, 0.9, "host memory goes through pinned slots that several threads fill or empty");
+            ae_say(hunt, AE_STRATEGY_H01, match->at, 0.9,
+                   "host memory goes through pinned slots that several threads fill or empty");
 }
 
 /* H02 */
@@ -41,10 +48,11 @@ static void overlapped(struct ae_hunt *hunt)
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
     int streams = 0;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_H01, match)
+    AE_EACH_MATCH (hunt, AE_STRATEGY_H01, match)
         if (ae_text_is(s, match->what, "transfer::pipeline"))
-            ae_say(hunt, AE_STRATEGY_H02, match->at, 0.9, "pieces pass through a ring of slots: some are copied while others are computed on");
-    AE_EACH_MATCH(hunt, AE_STRATEGY_H02, match) {
+            ae_say(hunt, AE_STRATEGY_H02, match->at, 0.9,
+                   "pieces pass through a ring of slots: some are copied while others are computed on");
+    AE_EACH_MATCH (hunt, AE_STRATEGY_H02, match) {
         if (!ae_role(hunt, match, "stream"))
             continue;
         const int argument = ae_strip(s, ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 0));
@@ -52,7 +60,7 @@ static void overlapped(struct ae_hunt *hunt)
     }
     if (streams < 2)
         return;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_H02, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_H02, match) {
         const int l = code->loop_of[match->at];
         if (!ae_role(hunt, match, "copy") || l < 0)
             continue;
@@ -66,9 +74,11 @@ static void overlapped(struct ae_hunt *hunt)
             outer = code->loops[outer].parent;
         bool waits = false;
         for (int c = 0; c < code->call_count && outer >= 0; c++)
-            waits |= code->calls[c].function == copy->function && ae_loop_within(code, code->calls[c].loop, outer) && ae_named(code, code->calls[c].name, "cudaDeviceSynchronize");
+            waits |= code->calls[c].function == copy->function && ae_loop_within(code, code->calls[c].loop, outer) &&
+                     ae_named(code, code->calls[c].name, "cudaDeviceSynchronize");
         if (outer >= 0 && !waits)
-            ae_say(hunt, AE_STRATEGY_H02, match->at, 0.9, "copies and kernels of different chunks are on different streams");
+            ae_say(hunt, AE_STRATEGY_H02, match->at, 0.9,
+                   "copies and kernels of different chunks are on different streams");
     }
 }
 
@@ -84,7 +94,8 @@ static void packed(struct ae_hunt *hunt)
         int targets[MOST], counts[MOST], places[MOST], count = 0;
         for (int c = 0; c < code->call_count; c++) {
             const struct ae_call_site *call = &code->calls[c];
-            const bool plain = ae_named(code, call->name, "memcpy"), std = ae_named(code, call->name, "copy") || ae_named(code, call->name, "copy_n");
+            const bool plain = ae_named(code, call->name, "memcpy"),
+                       std = ae_named(code, call->name, "copy") || ae_named(code, call->name, "copy_n");
             if (call->function != f || !(plain || std))
                 continue;
             const int to = ae_argument(code, call, plain ? 0 : 2);
@@ -106,9 +117,12 @@ static void packed(struct ae_hunt *hunt)
             if (counts[k] < 2)
                 continue;
             for (int c = 0; c < code->call_count; c++)
-                if (code->calls[c].function == f && code->calls[c].node > places[k] && (to_device(code, &code->calls[c]) || strstr(ae_name(code, code->calls[c].name), "upload")) &&
+                if (code->calls[c].function == f && code->calls[c].node > places[k] &&
+                    (to_device(code, &code->calls[c]) || strstr(ae_name(code, code->calls[c].name), "upload")) &&
                     ae_mentions(s, code->calls[c].arguments, code->variables[targets[k]].name)) {
-                    ae_say(hunt, AE_STRATEGY_H03, places[k], 0.85, "inputs are packed into %s and go to the device in one copy", ae_name(code, code->variables[targets[k]].name));
+                    ae_say(hunt, AE_STRATEGY_H03, places[k], 0.85,
+                           "inputs are packed into %s and go to the device in one copy",
+                           ae_name(code, code->variables[targets[k]].name));
                     break;
                 }
         }
@@ -122,7 +136,8 @@ static void packed(struct ae_hunt *hunt)
         bool used = false;
         for (int i = body; body >= 0 && i < s->nodes[body].after && !used; i++)
             if (s->nodes[i].name == x->name && s->nodes[i].kind == N_IDENTIFIER)
-                used = ae_kind(s, s->nodes[s->nodes[i].parent].parent) != N_EXPRESSION_STATEMENT || ae_kind(s, s->nodes[i].parent) != N_CAST;
+                used = ae_kind(s, s->nodes[s->nodes[i].parent].parent) != N_EXPRESSION_STATEMENT ||
+                       ae_kind(s, s->nodes[i].parent) != N_CAST;
         if (used)
             continue;
         /* nor by the reference: then it is no input at all */
@@ -134,13 +149,17 @@ static void packed(struct ae_hunt *hunt)
             left = hunt->input->reference_size - (size_t)(text - hunt->input->reference);
         }
         if (mentions > 2)
-            ae_say(hunt, AE_STRATEGY_H03, x->node, 0.75, "%s does not cross the bus: the device makes what it needs of it", ae_name(code, x->name));
+            ae_say(hunt, AE_STRATEGY_H03, x->node, 0.75,
+                   "%s does not cross the bus: the device makes what it needs of it", ae_name(code, x->name));
         else
-            ae_doubt(hunt, AE_STRATEGY_H03, x->node, "%s does not cross the bus; whether it is an input that matters is for a reader to say", ae_name(code, x->name));
+            ae_doubt(hunt, AE_STRATEGY_H03, x->node,
+                     "%s does not cross the bus; whether it is an input that matters is for a reader to say",
+                     ae_name(code, x->name));
     }
     /* parameters that travel with the launch, data made by a kernel that reads no array */
     for (int f = 0; f < code->function_count; f++) {
-        static const char *const makes[] = {"init", "initialise", "initialize", "generate", "make", "build", "expand", "setup", NULL};
+        static const char *const makes[] = {"init",  "initialise", "initialize", "generate", "make",
+                                            "build", "expand",     "setup",      NULL};
         if (!code->functions[f].kernel || !ae_name_has_word(code, code->functions[f].name, makes))
             continue;
         bool reads = false, writes = false;
@@ -150,11 +169,13 @@ static void packed(struct ae_hunt *hunt)
                 continue;
             reads |= a->read && !a->write;
             const int assignment = s->nodes[a->node].parent;
-            const int right = ae_kind(s, assignment) == N_ASSIGNMENT ? ae_strip(s, ae_child(s, assignment, F_RIGHT)) : -1;
+            const int right =
+                ae_kind(s, assignment) == N_ASSIGNMENT ? ae_strip(s, ae_child(s, assignment, F_RIGHT)) : -1;
             writes |= a->write && !a->atomic && right >= 0 && ae_value_of(code, right).constness == CONST_NO;
         }
         if (writes && !reads)
-            ae_doubt(hunt, AE_STRATEGY_H03, code->functions[f].node, "%s makes data on the device; whether a copy is saved by that is for a reader to say",
+            ae_doubt(hunt, AE_STRATEGY_H03, code->functions[f].node,
+                     "%s makes data on the device; whether a copy is saved by that is for a reader to say",
                      ae_name(code, code->functions[f].name));
     }
 }
@@ -171,8 +192,8 @@ static int carved(const struct ae_program *code, int variable, int allocation)
             continue;
         const int target = x->variable;
         const bool field = target < 0 && ae_kind(s, x->target) == N_FIELD;
-        pieces += (target >= 0 && target != variable && code->variables[target].pointer) || field || ae_text_has(s, x->right, "_cast<") ||
-                  (target == variable && x->kind == ASSIGN_ADD);
+        pieces += (target >= 0 && target != variable && code->variables[target].pointer) || field ||
+                  ae_text_has(s, x->right, "_cast<") || (target == variable && x->kind == ASSIGN_ADD);
     }
     /* by a lambda that gives out pieces */
     for (int i = 0; i < s->count; i++)
@@ -187,7 +208,8 @@ static int carved(const struct ae_program *code, int variable, int allocation)
             const int argument = ae_strip(s, ae_argument(code, &code->calls[c], n));
             if (argument < 0)
                 break;
-            offsets += ae_kind(s, argument) == N_BINARY && ae_text_is(s, ae_child(s, argument, F_OPERATOR), "+") && ae_mentions(s, argument, name);
+            offsets += ae_kind(s, argument) == N_BINARY && ae_text_is(s, ae_child(s, argument, F_OPERATOR), "+") &&
+                       ae_mentions(s, argument, name);
         }
     return pieces > offsets ? pieces : offsets;
 }
@@ -197,15 +219,17 @@ static void arenas(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_H04, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_H04, match) {
         if (!ae_role(hunt, match, "malloc") || code->loop_of[match->at] >= 0)
             continue;
         int others = 0;
-        AE_EACH_MATCH(hunt, AE_STRATEGY_H04, other)
-            others += ae_role(hunt, other, "malloc") && other->at != match->at && code->function_of[other->at] == code->function_of[match->at];
+        AE_EACH_MATCH (hunt, AE_STRATEGY_H04, other)
+            others += ae_role(hunt, other, "malloc") && other->at != match->at &&
+                      code->function_of[other->at] == code->function_of[match->at];
         const int variable = ae_variable_at(code, ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 0));
         if (others == 0 && variable >= 0 && carved(code, variable, match->at) >= 2)
-            ae_say(hunt, AE_STRATEGY_H04, match->at, 0.9, "one allocation, %s, is carved up for several arrays", ae_name(code, code->variables[variable].name));
+            ae_say(hunt, AE_STRATEGY_H04, match->at, 0.9, "one allocation, %s, is carved up for several arrays",
+                   ae_name(code, code->variables[variable].name));
     }
 }
 
@@ -217,13 +241,15 @@ static bool waits_each_round(const struct ae_program *code, int l, int *ret_rare
     bool waits = false;
     for (int c = 0; c < code->call_count; c++) {
         const struct ae_call_site *call = &code->calls[c];
-        bool wait = (waits_for_device(code, call) && !(is_copy(code, call) && ae_text_has(s, call->arguments, "DeviceToDevice"))) ||
+        bool wait = (waits_for_device(code, call) &&
+                     !(is_copy(code, call) && ae_text_has(s, call->arguments, "DeviceToDevice"))) ||
                     strstr(ae_name(code, call->name), "download");
         int inside = ae_loop_within(code, call->loop, l);
         if (!wait && call->target >= 0 && code->functions[call->target].host && inside) {
             /* a function of the host that waits */
             for (int d = 0; d < code->call_count; d++)
-                wait |= code->calls[d].function == call->target && waits_for_device(code, &code->calls[d]) && !ae_named(code, code->calls[d].name, "cudaFree");
+                wait |= code->calls[d].function == call->target && waits_for_device(code, &code->calls[d]) &&
+                        !ae_named(code, code->calls[d].name, "cudaFree");
         }
         if (!wait || !inside || call->function != loop->function)
             continue;
@@ -257,7 +283,8 @@ static bool separate(const struct ae_program *code, int l)
         if (!call->launches || call->target < 0 || !ae_loop_within(code, call->loop, l))
             continue;
         for (int v = code->functions[call->target].first_variable;
-             v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter; v++) {
+             v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter;
+             v++) {
             const int argument = ae_argument(code, call, code->variables[v].position);
             bool written = false;
             for (int i = 0; i < code->access_count && !written; i++)
@@ -272,8 +299,8 @@ static bool separate(const struct ae_program *code, int l)
     return any;
 }
 
-/* Can a launch of one round read what an earlier one wrote? Arrays are followed by name; what cannot be followed (a kernel
- * of another file, structures of pointers, buffers that are exchanged) may. */
+/* Can a launch of one round read what an earlier one wrote? Arrays are followed by name; what cannot be followed (a
+ * kernel of another file, structures of pointers, buffers that are exchanged) may. */
 static bool depends_on_rounds(const struct ae_program *code, int l)
 {
     const struct ae_syntax *s = &code->syntax;
@@ -292,7 +319,8 @@ static bool depends_on_rounds(const struct ae_program *code, int l)
         if (call->target < 0 || call->launch < 0)
             return true;
         for (int v = code->functions[call->target].first_variable;
-             v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter; v++) {
+             v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter;
+             v++) {
             const struct ae_variable *x = &code->variables[v];
             if (!x->pointer && x->element == E_OTHER)
                 return true;
@@ -303,7 +331,8 @@ static bool depends_on_rounds(const struct ae_program *code, int l)
                 return true;
             bool is_read = false, is_written = false, seen = false;
             for (int i = 0; i < code->access_count; i++)
-                if (code->accesses[i].root == v || ae_array_of(code, &code->accesses[i]) == v || code->accesses[i].variable == v) {
+                if (code->accesses[i].root == v || ae_array_of(code, &code->accesses[i]) == v ||
+                    code->accesses[i].variable == v) {
                     is_read |= code->accesses[i].read;
                     is_written |= code->accesses[i].write;
                     seen = true;
@@ -321,7 +350,8 @@ static bool depends_on_rounds(const struct ae_program *code, int l)
             if (read[r] == written[w])
                 return true;
     for (int a = 0; a < code->assign_count; a++)
-        if (ae_loop_within(code, code->assigns[a].loop, l) && code->assigns[a].variable >= 0 && code->variables[code->assigns[a].variable].pointer &&
+        if (ae_loop_within(code, code->assigns[a].loop, l) && code->assigns[a].variable >= 0 &&
+            code->variables[code->assigns[a].variable].pointer &&
             (code->assigns[a].kind == ASSIGN_SET || code->assigns[a].kind == ASSIGN_INIT))
             return true;
     (void)s;
@@ -333,7 +363,7 @@ static void resident(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_H05, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_H05, match) {
         const int l = ae_loop_at(code, match->at);
         if (l < 0 || !code->loops[l].launch || (code->loops[l].trips >= 0 && code->loops[l].trips <= 2))
             continue;
@@ -347,15 +377,16 @@ static void resident(struct ae_hunt *hunt)
             if (!ae_loop_within(code, call->loop, l) || call->function != code->loops[l].function)
                 continue;
             chunks |= to_device(code, call) || (to_host(code, call) && rare < 0);
-            allocates |= strncmp(ae_name(code, call->name), "cudaMalloc", 10) == 0 || strncmp(ae_name(code, call->name), "cudaHost", 8) == 0;
+            allocates |= strncmp(ae_name(code, call->name), "cudaMalloc", 10) == 0 ||
+                         strncmp(ae_name(code, call->name), "cudaHost", 8) == 0;
         }
         if (separate(code, l) || !depends_on_rounds(code, l))
             continue;
         /* pieces that are copied in turn are no iteration, nor is what a ring of slots asks for */
         for (int outer = code->loops[l].parent; outer >= 0; outer = code->loops[outer].parent)
             for (int c = 0; c < code->call_count; c++)
-                chunks |= code->calls[c].loop == outer && code->calls[c].function == code->loops[l].function && is_copy(code, &code->calls[c]) &&
-                          ae_text_has(s, code->calls[c].node, "Async");
+                chunks |= code->calls[c].loop == outer && code->calls[c].function == code->loops[l].function &&
+                          is_copy(code, &code->calls[c]) && ae_text_has(s, code->calls[c].node, "Async");
         for (int n = ae_ancestor(s, code->loops[l].node, N_LAMBDA); n >= 0; n = ae_ancestor(s, n, N_LAMBDA))
             chunks |= ae_kind(s, s->nodes[n].parent) == N_ARGUMENTS;
         if (chunks || allocates)
@@ -363,7 +394,8 @@ static void resident(struct ae_hunt *hunt)
         if (rare >= 0)
             ae_say(hunt, AE_STRATEGY_H05, match->at, 0.9, "the host asks for an answer in few of the rounds only");
         else
-            ae_say(hunt, AE_STRATEGY_H05, match->at, 0.85, "rounds follow each other on the device without an answer to the host");
+            ae_say(hunt, AE_STRATEGY_H05, match->at, 0.85,
+                   "rounds follow each other on the device without an answer to the host");
     }
     if (hunt->tally[AE_STRATEGY_P07].confidence >= 0.5)
         ae_say(hunt, AE_STRATEGY_H05, -1, 0.85, "the loop over rounds is on the device");
@@ -375,7 +407,7 @@ static void split(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_H07, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_H07, match) {
         const int l = ae_kind(s, match->at) == N_OTHER ? -1 : ae_loop_at(code, match->at);
         if (l < 0 || code->loops[l].device || code->loops[l].launch)
             continue;
@@ -386,9 +418,11 @@ static void split(struct ae_hunt *hunt)
         for (int i = 0; i < code->access_count; i++)
             stores += code->accesses[i].write && ae_is_below(s, code->accesses[i].node, loop->body);
         for (int a = 0; a < code->assign_count; a++)
-            stores += code->assigns[a].variable >= 0 && code->assigns[a].kind == ASSIGN_ADD && ae_is_below(s, code->assigns[a].node, loop->body);
+            stores += code->assigns[a].variable >= 0 && code->assigns[a].kind == ASSIGN_ADD &&
+                      ae_is_below(s, code->assigns[a].node, loop->body);
         for (int c = 0; c < code->call_count; c++)
-            asks |= ae_is_below(s, code->calls[c].node, loop->node) && strncmp(ae_name(code, code->calls[c].name), "cuda", 4) == 0;
+            asks |= ae_is_below(s, code->calls[c].node, loop->node) &&
+                    strncmp(ae_name(code, code->calls[c].name), "cuda", 4) == 0;
         if (stores == 0 || asks)
             continue;
         /* between a launch and the wait for it, in the same list of statements */
@@ -402,7 +436,8 @@ static void split(struct ae_hunt *hunt)
                 before = call->node;
             if (call->node < loop->node && waits_for_device(code, call))
                 before = -1;
-            if (call->node >= s->nodes[loop->node].after && waits_for_device(code, call) && !ae_named(code, call->name, "cudaFree") && after < 0)
+            if (call->node >= s->nodes[loop->node].after && waits_for_device(code, call) &&
+                !ae_named(code, call->name, "cudaFree") && after < 0)
                 after = call->node;
         }
         if (before >= 0 && after >= 0)
@@ -411,14 +446,16 @@ static void split(struct ae_hunt *hunt)
     /* or functions of the host that compute */
     for (int c = 0; c < code->call_count; c++) {
         const struct ae_call_site *call = &code->calls[c];
-        if (call->target < 0 || call->launches || !code->functions[call->target].host || ae_on_device(code, call->function) || call->function == call->target)
+        if (call->target < 0 || call->launches || !code->functions[call->target].host ||
+            ae_on_device(code, call->function) || call->function == call->target)
             continue;
         bool computes = false, asks = false;
         for (int l = 0; l < code->loop_count; l++)
             computes |= code->loops[l].function == call->target;
         for (int d = 0; d < code->call_count; d++)
-            asks |= code->calls[d].function == call->target && (code->calls[d].launches || strncmp(ae_name(code, code->calls[d].name), "cuda", 4) == 0 ||
-                                                                ae_text_has(s, code->calls[d].callee, "transfer::"));
+            asks |= code->calls[d].function == call->target &&
+                    (code->calls[d].launches || strncmp(ae_name(code, code->calls[d].name), "cuda", 4) == 0 ||
+                     ae_text_has(s, code->calls[d].callee, "transfer::"));
         if (!computes || asks)
             continue;
         int before = -1, after = -1;
@@ -434,7 +471,8 @@ static void split(struct ae_hunt *hunt)
                 after = other->node;
         }
         if (before >= 0 && after >= 0)
-            ae_say(hunt, AE_STRATEGY_H07, call->node, 0.82, "the host computes in %s while the device is at work", ae_name(code, call->name));
+            ae_say(hunt, AE_STRATEGY_H07, call->node, 0.82, "the host computes in %s while the device is at work",
+                   ae_name(code, call->name));
     }
     /* a thread of the host beside the launches */
     for (int c = 0; c < code->call_count; c++) {

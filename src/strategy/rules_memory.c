@@ -49,7 +49,7 @@ static void coalesced(struct ae_hunt *hunt)
     double good = 0, bad = 0;
     int example = -1;
     double most = 0;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_M01, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_M01, match) {
         const struct ae_access *a = ae_access_at(code, match->at);
         if (!a || a->space != SPACE_GLOBAL || a->address.coef == COEF_NONE)
             continue;
@@ -73,10 +73,11 @@ static void coalesced(struct ae_hunt *hunt)
     const double share = good / (good + bad);
     if (share < 0.5)
         return;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_M01, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_M01, match) {
         const struct ae_access *a = ae_access_at(code, match->at);
         if (a && a->space == SPACE_GLOBAL && a->address.coef == COEF_ONE)
-            ae_say(hunt, AE_STRATEGY_M01, a->node, 0.55 + 0.4 * share, "neighbouring threads access neighbouring elements of %s",
+            ae_say(hunt, AE_STRATEGY_M01, a->node, 0.55 + 0.4 * share,
+                   "neighbouring threads access neighbouring elements of %s",
                    variable_name(code, example >= 0 ? ae_access_at(code, example)->variable : -1));
     }
 }
@@ -110,14 +111,16 @@ static bool same_place(const struct ae_syntax *s, int a, int b)
 static bool reordered(const struct ae_syntax *s, int to, int from)
 {
     const int indices[] = {ae_child(s, to, F_INDICES), ae_child(s, from, F_INDICES)};
-    if (ae_kind(s, ae_child(s, to, F_ARGUMENT)) == N_SUBSCRIPT || ae_kind(s, ae_child(s, from, F_ARGUMENT)) == N_SUBSCRIPT)
+    if (ae_kind(s, ae_child(s, to, F_ARGUMENT)) == N_SUBSCRIPT ||
+        ae_kind(s, ae_child(s, from, F_ARGUMENT)) == N_SUBSCRIPT)
         return true;
     for (int k = 0; k < 2; k++)
         for (int i = indices[k]; i >= 0 && i < s->nodes[indices[k]].after; i++) {
             if (s->nodes[i].kind == N_SUBSCRIPT)
                 return true;
-            if (s->nodes[i].kind == N_BINARY && (ae_text_is(s, ae_child(s, i, F_OPERATOR), "*") || ae_text_is(s, ae_child(s, i, F_OPERATOR), "/") ||
-                                                 ae_text_is(s, ae_child(s, i, F_OPERATOR), "%")))
+            if (s->nodes[i].kind == N_BINARY &&
+                (ae_text_is(s, ae_child(s, i, F_OPERATOR), "*") || ae_text_is(s, ae_child(s, i, F_OPERATOR), "/") ||
+                 ae_text_is(s, ae_child(s, i, F_OPERATOR), "%")))
                 return true;
         }
     return false;
@@ -137,7 +140,9 @@ static bool made_on_device(const struct ae_program *code, int parameter)
             if (!other->launches || other->target < 0)
                 continue;
             for (int v = code->functions[other->target].first_variable;
-                 v < code->variable_count && code->variables[v].function == other->target && code->variables[v].parameter; v++) {
+                 v < code->variable_count && code->variables[v].function == other->target &&
+                 code->variables[v].parameter;
+                 v++) {
                 if (!code->variables[v].pointer || code->variables[v].points_to_const ||
                     ae_variable_at(code, ae_argument(code, other, code->variables[v].position)) != handed)
                     continue;
@@ -202,11 +207,11 @@ static bool only_copies(struct ae_program *code, int function, bool *ret_through
 /* M02 */
 static void layout(struct ae_hunt *hunt)
 {
-    static const char *const packs[] = {"make_float4", "make_float2", "make_double2", "make_int2", "make_int4", "make_uint2",
-                                        "make_uint4", "make_float3", NULL};
+    static const char *const packs[] = {"make_float4", "make_float2", "make_double2", "make_int2", "make_int4",
+                                        "make_uint2",  "make_uint4",  "make_float3",  NULL};
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_M02, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_M02, match) {
         const int function = code->function_of[match->at];
         if (function < 0 || !ae_text_is(s, ae_child(s, match->at, F_OPERATOR), "="))
             continue;
@@ -218,7 +223,8 @@ static void layout(struct ae_hunt *hunt)
         int from = element_read(code, match->b);
         bool pack = field;
         const int right = ae_strip(s, match->b);
-        if (from < 0 && (ae_kind(s, right) == N_CALL && ae_name_among(code, ae_last_name(s, ae_child(s, right, F_FUNCTION)), packs))) {
+        if (from < 0 && (ae_kind(s, right) == N_CALL &&
+                         ae_name_among(code, ae_last_name(s, ae_child(s, right, F_FUNCTION)), packs))) {
             const int arguments = ae_child(s, right, F_ARGUMENTS);
             int n = 0, elements = 0;
             for (; ae_nth(s, arguments, n) >= 0; n++)
@@ -242,7 +248,8 @@ static void layout(struct ae_hunt *hunt)
             const int source = ae_array_of(code, read);
             if (ae_array_of(code, write) == source || (read->space != SPACE_GLOBAL && read->space != SPACE_SHARED))
                 continue;
-            if (source >= 0 && code->variables[source].parameter && code->variables[source].function == function && made_on_device(code, source))
+            if (source >= 0 && code->variables[source].parameter && code->variables[source].function == function &&
+                made_on_device(code, source))
                 continue;
             if (read->space == SPACE_GLOBAL && !pack && !reordered(s, to, from))
                 continue;
@@ -250,11 +257,13 @@ static void layout(struct ae_hunt *hunt)
                 continue;
             if (launches(code, function) == 0 && !pack)
                 continue;
-            ae_say(hunt, AE_STRATEGY_M02, match->at, 0.8, "kernel %s lays %s out anew as %s", ae_name(code, code->functions[function].name),
-                   variable_name(code, read->variable), variable_name(code, write->variable));
+            ae_say(hunt, AE_STRATEGY_M02, match->at, 0.8, "kernel %s lays %s out anew as %s",
+                   ae_name(code, code->functions[function].name), variable_name(code, read->variable),
+                   variable_name(code, write->variable));
         } else {
             const int target = write->variable;
-            if (target < 0 || write->loop < 0 || (!pack && (same_place(s, to, from) || !reordered(s, to, from))) || write->variable == read->variable)
+            if (target < 0 || write->loop < 0 || (!pack && (same_place(s, to, from) || !reordered(s, to, from))) ||
+                write->variable == read->variable)
                 continue;
             const struct ae_variable *v = &code->variables[target];
             if (read->variable >= 0 && code->variables[read->variable].loop >= 0)
@@ -269,7 +278,8 @@ static void layout(struct ae_hunt *hunt)
                 handed = code->calls[c].node > match->at && code->calls[c].function == function &&
                          ae_mentions(s, code->calls[c].arguments, v->name);
             if (handed)
-                ae_say(hunt, AE_STRATEGY_M02, match->at, 0.75, "the host lays %s out anew as %s before the kernels read it",
+                ae_say(hunt, AE_STRATEGY_M02, match->at, 0.75,
+                       "the host lays %s out anew as %s before the kernels read it",
                        variable_name(code, read->variable), variable_name(code, target));
         }
     }
@@ -289,9 +299,12 @@ static bool accumulated(const struct ae_program *code, int variable)
 {
     const struct ae_function *f = &code->functions[code->variables[variable].function];
     for (int a = f->first_assign; a < f->last_assign; a++)
-        if (code->assigns[a].variable == variable && !code->variables[variable].array && !code->variables[variable].pointer &&
-            ((code->assigns[a].kind != ASSIGN_INIT && code->assigns[a].kind != ASSIGN_SET && code->assigns[a].kind != ASSIGN_STEP) ||
-             (code->assigns[a].kind == ASSIGN_SET && ae_mentions(&code->syntax, code->assigns[a].right, code->variables[variable].name))))
+        if (code->assigns[a].variable == variable && !code->variables[variable].array &&
+            !code->variables[variable].pointer &&
+            ((code->assigns[a].kind != ASSIGN_INIT && code->assigns[a].kind != ASSIGN_SET &&
+              code->assigns[a].kind != ASSIGN_STEP) ||
+             (code->assigns[a].kind == ASSIGN_SET &&
+              ae_mentions(&code->syntax, code->assigns[a].right, code->variables[variable].name))))
             return true;
     return false;
 }
@@ -308,7 +321,8 @@ static bool reads_global(const struct ae_program *code, int node)
         }
         if (s->nodes[i].kind == N_IDENTIFIER) {
             const int v = ae_variable_at(code, i);
-            if (v < 0 || code->variables[v].function < 0 || code->variables[v].parameter || code->variables[v].shared || accumulated(code, v))
+            if (v < 0 || code->variables[v].function < 0 || code->variables[v].parameter || code->variables[v].shared ||
+                accumulated(code, v))
                 continue;
             for (int a = code->functions[code->variables[v].function].first_assign;
                  a < code->functions[code->variables[v].function].last_assign; a++) {
@@ -319,7 +333,9 @@ static bool reads_global(const struct ae_program *code, int node)
                     continue;
                 for (int k = assign->right; k < s->nodes[assign->right].after; k++) {
                     const struct ae_access *access =
-                        s->nodes[k].kind == N_SUBSCRIPT || s->nodes[k].kind == N_POINTER || s->nodes[k].kind == N_CALL ? ae_access_at(code, k) : NULL;
+                        s->nodes[k].kind == N_SUBSCRIPT || s->nodes[k].kind == N_POINTER || s->nodes[k].kind == N_CALL
+                            ? ae_access_at(code, k)
+                            : NULL;
                     if (access && access->space == SPACE_GLOBAL)
                         return true;
                 }
@@ -352,7 +368,8 @@ static bool made_from_shared(const struct ae_program *code, int node, int depth)
 {
     const struct ae_syntax *s = &code->syntax;
     for (int i = node; node >= 0 && i < s->nodes[node].after; i++) {
-        const struct ae_access *a = s->nodes[i].kind == N_SUBSCRIPT || s->nodes[i].kind == N_POINTER ? ae_access_at(code, i) : NULL;
+        const struct ae_access *a =
+            s->nodes[i].kind == N_SUBSCRIPT || s->nodes[i].kind == N_POINTER ? ae_access_at(code, i) : NULL;
         if (a && a->space == SPACE_SHARED)
             return true;
         if (s->nodes[i].kind != N_IDENTIFIER || depth > 2)
@@ -362,8 +379,8 @@ static bool made_from_shared(const struct ae_program *code, int node, int depth)
             continue;
         const struct ae_function *f = &code->functions[code->variables[v].function];
         for (int k = f->first_assign; k < f->last_assign; k++)
-            if (code->assigns[k].variable == v && code->assigns[k].right >= 0 && !ae_is_below(s, i, code->assigns[k].right) &&
-                made_from_shared(code, code->assigns[k].right, depth + 1))
+            if (code->assigns[k].variable == v && code->assigns[k].right >= 0 &&
+                !ae_is_below(s, i, code->assigns[k].right) && made_from_shared(code, code->assigns[k].right, depth + 1))
                 return true;
     }
     return false;
@@ -397,7 +414,8 @@ static void study(const struct ae_program *code, int array, struct shared_use *u
     for (int c = 0; c < code->call_count; c++) {
         const struct ae_call_site *call = &code->calls[c];
         const char *name = ae_name(code, call->name);
-        if (ae_on_device(code, call->function) && (strstr(name, "memcpy_async") || strstr(name, "cp_async") || strstr(name, "__cvta_generic_to_shared")) &&
+        if (ae_on_device(code, call->function) &&
+            (strstr(name, "memcpy_async") || strstr(name, "cp_async") || strstr(name, "__cvta_generic_to_shared")) &&
             array >= 0 && ae_mentions(s, call->arguments, code->variables[array].name)) {
             u->filled = u->written = true;
             u->filled_in_loop |= call->loop >= 0;
@@ -438,8 +456,17 @@ static bool is_shared_array(const struct ae_program *code, int v)
 
 static bool has_barrier(const struct ae_program *code, int function)
 {
-    static const char *const barriers[] = {"__syncthreads", "sync", "__syncwarp", "__syncthreads_or", "__syncthreads_and",
-                                           "__syncthreads_count", "wait", "consumer_wait", "arrive_and_wait", "__pipeline_wait_prior", NULL};
+    static const char *const barriers[] = {"__syncthreads",
+                                           "sync",
+                                           "__syncwarp",
+                                           "__syncthreads_or",
+                                           "__syncthreads_and",
+                                           "__syncthreads_count",
+                                           "wait",
+                                           "consumer_wait",
+                                           "arrive_and_wait",
+                                           "__pipeline_wait_prior",
+                                           NULL};
     for (int c = 0; c < code->call_count; c++)
         if (code->calls[c].function == function && ae_name_among(code, code->calls[c].name, barriers))
             return true;
@@ -458,10 +485,13 @@ static void shared_arrays(struct ae_hunt *hunt)
             continue;
         struct shared_use use;
         study(code, v, &use);
-        if (use.filled && !use.combined && !use.atomic && has_barrier(code, x->function) && (use.read_in_loop || use.read_places >= 2))
-            ae_say(hunt, AE_STRATEGY_M03, use.fill, 0.9, "a tile of global data is staged in %s and read again by the block", ae_name(code, x->name));
+        if (use.filled && !use.combined && !use.atomic && has_barrier(code, x->function) &&
+            (use.read_in_loop || use.read_places >= 2))
+            ae_say(hunt, AE_STRATEGY_M03, use.fill, 0.9,
+                   "a tile of global data is staged in %s and read again by the block", ae_name(code, x->name));
         else if (use.filled && !use.combined && !use.atomic && !use.read && x->reference == false)
-            ae_doubt(hunt, AE_STRATEGY_M03, use.fill, "%s is filled from global memory; how it is read cannot be followed", ae_name(code, x->name));
+            ae_doubt(hunt, AE_STRATEGY_M03, use.fill,
+                     "%s is filled from global memory; how it is read cannot be followed", ae_name(code, x->name));
         /* M08: one more than a row needs, and only there */
         if (x->shared && x->dim_count >= 2) {
             const int inner = ae_strip(s, x->dims[x->dim_count - 1]), outer = ae_strip(s, x->dims[x->dim_count - 2]);
@@ -469,24 +499,28 @@ static void shared_arrays(struct ae_hunt *hunt)
             bool padded = false;
             if (ae_kind(s, inner) == N_BINARY && ae_text_is(s, ae_child(s, inner, F_OPERATOR), "+")) {
                 const int right = ae_strip(s, ae_child(s, inner, F_RIGHT));
-                padded = (ae_text_is(s, right, "1") && (width.constness != CONST_KNOWN || width.number % 8 == 1)) || (ae_kind(s, right) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[right].name, pads));
+                padded = (ae_text_is(s, right, "1") && (width.constness != CONST_KNOWN || width.number % 8 == 1)) ||
+                         (ae_kind(s, right) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[right].name, pads));
                 if (ae_kind(s, outer) == N_BINARY && ae_text_is(s, ae_child(s, outer, F_OPERATOR), "+") &&
                     ae_same_text(s, ae_child(s, outer, F_RIGHT), right))
                     padded = false; /* room for a halo on both sides */
             } else if (width.constness == CONST_KNOWN) {
                 const int64_t w = width.number;
                 const struct ae_value height = ae_value_of(code, outer);
-                padded = (w == 17 || w == 33 || w == 65 || w == 129) && !(height.constness == CONST_KNOWN && height.number == w);
+                padded = (w == 17 || w == 33 || w == 65 || w == 129) &&
+                         !(height.constness == CONST_KNOWN && height.number == w);
             } else if (ae_kind(s, inner) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[inner].name, pads)) {
                 padded = true;
             }
             if (padded)
-                ae_say(hunt, AE_STRATEGY_M08, x->declaration, 0.92, "the rows of %s are padded", ae_name(code, x->name));
+                ae_say(hunt, AE_STRATEGY_M08, x->declaration, 0.92, "the rows of %s are padded",
+                       ae_name(code, x->name));
         }
         /* M09: buffers in turn, filled from global memory in a loop */
         if (x->shared && x->dim_count >= 2 && use.filled && use.filled_in_loop) {
             const struct ae_value buffers = ae_value_of(code, x->dims[0]);
-            if (buffers.constness != CONST_NO && (buffers.constness == CONST_UNKNOWN || (buffers.number >= 2 && buffers.number <= 4))) {
+            if (buffers.constness != CONST_NO &&
+                (buffers.constness == CONST_UNKNOWN || (buffers.number >= 2 && buffers.number <= 4))) {
                 for (int i = 0; i < code->access_count; i++) {
                     const struct ae_access *a = &code->accesses[i];
                     if (a->space != SPACE_SHARED || ae_array_of(code, a) != v || a->indices < x->dim_count)
@@ -498,14 +532,19 @@ static void shared_arrays(struct ae_hunt *hunt)
                     int expression = index;
                     if (ae_kind(s, index) == N_IDENTIFIER) { /* int next = 1 - now; */
                         for (int k = 0; k < code->assign_count; k++)
-                            if (code->assigns[k].variable >= 0 && code->assigns[k].variable == ae_variable_at(code, index) && code->assigns[k].right >= 0 &&
-                                (ae_kind(s, ae_strip(s, code->assigns[k].right)) == N_BINARY || code->assigns[k].kind == ASSIGN_XOR))
+                            if (code->assigns[k].variable >= 0 &&
+                                code->assigns[k].variable == ae_variable_at(code, index) &&
+                                code->assigns[k].right >= 0 &&
+                                (ae_kind(s, ae_strip(s, code->assigns[k].right)) == N_BINARY ||
+                                 code->assigns[k].kind == ASSIGN_XOR))
                                 expression = ae_strip(s, code->assigns[k].node);
                     }
-                    if (ae_text_has(s, expression, "^") || ae_text_has(s, expression, "% 2") || ae_text_has(s, expression, "%2") ||
-                        ae_text_has(s, expression, "& 1") || ae_text_has(s, expression, "&1") || ae_text_has(s, expression, "1 - ") ||
+                    if (ae_text_has(s, expression, "^") || ae_text_has(s, expression, "% 2") ||
+                        ae_text_has(s, expression, "%2") || ae_text_has(s, expression, "& 1") ||
+                        ae_text_has(s, expression, "&1") || ae_text_has(s, expression, "1 - ") ||
                         ae_text_has(s, expression, "%")) {
-                        ae_say(hunt, AE_STRATEGY_M09, x->declaration, 0.8, "%s has buffers that are filled and read in turn", ae_name(code, x->name));
+                        ae_say(hunt, AE_STRATEGY_M09, x->declaration, 0.8,
+                               "%s has buffers that are filled and read in turn", ae_name(code, x->name));
                         break;
                     }
                 }
@@ -522,32 +561,42 @@ static void shared_arrays(struct ae_hunt *hunt)
                 const int factors[] = {ae_strip(s, ae_child(s, n, F_RIGHT)), ae_strip(s, ae_child(s, n, F_LEFT))};
                 for (int f = 0; f < 2; f++) {
                     const int factor = factors[f];
-                    const bool plus_one = ae_kind(s, factor) == N_BINARY && ae_text_is(s, ae_child(s, factor, F_OPERATOR), "+") &&
+                    const bool plus_one = ae_kind(s, factor) == N_BINARY &&
+                                          ae_text_is(s, ae_child(s, factor, F_OPERATOR), "+") &&
                                           ae_text_is(s, ae_child(s, factor, F_RIGHT), "1") &&
                                           ae_value_of(code, ae_child(s, factor, F_LEFT)).constness != CONST_NO &&
-                                          (ae_value_of(code, factor).constness != CONST_KNOWN || ae_value_of(code, factor).number % 8 == 1);
-                    const bool named = ae_kind(s, factor) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[factor].name, pads);
+                                          (ae_value_of(code, factor).constness != CONST_KNOWN ||
+                                           ae_value_of(code, factor).number % 8 == 1);
+                    const bool named =
+                        ae_kind(s, factor) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[factor].name, pads);
                     if (plus_one || named)
-                        ae_say(hunt, AE_STRATEGY_M08, a->node, 0.82, "the rows of %s are padded", variable_name(code, a->variable));
+                        ae_say(hunt, AE_STRATEGY_M08, a->node, 0.82, "the rows of %s are padded",
+                               variable_name(code, a->variable));
                 }
             } else if (s->nodes[n].kind == N_CALL || s->nodes[n].kind == N_IDENTIFIER) {
                 static const char *const swizzles[] = {"swizzle", "swizzled", "swz", NULL};
-                const int name = s->nodes[n].kind == N_CALL ? ae_last_name(s, ae_child(s, n, F_FUNCTION)) : s->nodes[n].name;
+                const int name =
+                    s->nodes[n].kind == N_CALL ? ae_last_name(s, ae_child(s, n, F_FUNCTION)) : s->nodes[n].name;
                 if (ae_name_has_word(code, name, swizzles))
-                    ae_say(hunt, AE_STRATEGY_M08, a->node, 0.88, "indices of %s are swizzled", variable_name(code, a->variable));
+                    ae_say(hunt, AE_STRATEGY_M08, a->node, 0.88, "indices of %s are swizzled",
+                           variable_name(code, a->variable));
             }
         }
     }
-    AE_EACH_MATCH(hunt, AE_STRATEGY_M08, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_M08, match) {
         if (!ae_role(hunt, match, "xor"))
             continue;
         int subscript = ae_ancestor(s, match->at, N_SUBSCRIPT);
-        while (subscript >= 0 && ae_kind(s, s->nodes[subscript].parent) == N_SUBSCRIPT && s->nodes[subscript].field == F_ARGUMENT)
+        while (subscript >= 0 && ae_kind(s, s->nodes[subscript].parent) == N_SUBSCRIPT &&
+               s->nodes[subscript].field == F_ARGUMENT)
             subscript = s->nodes[subscript].parent;
         const struct ae_access *a = ae_access_at(code, subscript);
-        const struct ae_value right = ae_value_of(code, ae_child(s, match->at, F_RIGHT)), left = ae_value_of(code, ae_child(s, match->at, F_LEFT));
-        if (a && a->space == SPACE_SHARED && right.constness == CONST_NO && left.constness == CONST_NO && ((left.deps | right.deps) & (D_TX | D_TYZ | D_LANE | D_WARP)))
-            ae_say(hunt, AE_STRATEGY_M08, match->at, 0.9, "indices of %s are swizzled by XOR", variable_name(code, a->variable));
+        const struct ae_value right = ae_value_of(code, ae_child(s, match->at, F_RIGHT)),
+                              left = ae_value_of(code, ae_child(s, match->at, F_LEFT));
+        if (a && a->space == SPACE_SHARED && right.constness == CONST_NO && left.constness == CONST_NO &&
+            ((left.deps | right.deps) & (D_TX | D_TYZ | D_LANE | D_WARP)))
+            ae_say(hunt, AE_STRATEGY_M08, match->at, 0.9, "indices of %s are swizzled by XOR",
+                   variable_name(code, a->variable));
     }
 }
 
@@ -556,7 +605,8 @@ static void shared_arrays(struct ae_hunt *hunt)
 static bool local_array(const struct ae_program *code, int v)
 {
     const struct ae_variable *x = &code->variables[v];
-    if (!x->array || x->parameter || x->shared || x->constant || x->function < 0 || !ae_on_device(code, x->function) || x->dim_count == 0)
+    if (!x->array || x->parameter || x->shared || x->constant || x->function < 0 || !ae_on_device(code, x->function) ||
+        x->dim_count == 0)
         return false;
     return x->element != E_BOOL;
 }
@@ -593,8 +643,8 @@ static bool inside_constant_loop(const struct ae_program *code, int loop, int *r
     return found;
 }
 
-/* Does the expression use something that does not change from member to member of the innermost constant loop: an operand
- * that serves several outputs? */
+/* Does the expression use something that does not change from member to member of the innermost constant loop: an
+ * operand that serves several outputs? */
 static bool shares_operand(struct ae_program *code, int node, int loop, int tile, int depth)
 {
     const struct ae_syntax *s = &code->syntax;
@@ -614,7 +664,8 @@ static bool shares_operand(struct ae_program *code, int node, int loop, int tile
         if (s->nodes[i].kind != N_IDENTIFIER || s->nodes[i].field == F_FUNCTION)
             continue;
         const int v = ae_variable_at(code, i);
-        if (v < 0 || v == counter || v == tile || code->variables[v].function < 0 || code->variables[v].value.constness != CONST_NO)
+        if (v < 0 || v == counter || v == tile || code->variables[v].function < 0 ||
+            code->variables[v].value.constness != CONST_NO)
             continue;
         bool made_here = false;
         for (int a = 0; a < code->assign_count; a++) {
@@ -622,11 +673,13 @@ static bool shares_operand(struct ae_program *code, int node, int loop, int tile
             if (x->variable != v || !ae_loop_within(code, x->loop, loop))
                 continue;
             made_here = true;
-            if (x->kind == ASSIGN_INIT && depth < 3 && x->right >= 0 && !ae_is_below(s, i, x->right) && shares_operand(code, x->right, loop, tile, depth + 1))
+            if (x->kind == ASSIGN_INIT && depth < 3 && x->right >= 0 && !ae_is_below(s, i, x->right) &&
+                shares_operand(code, x->right, loop, tile, depth + 1))
                 return true;
         }
-        if (!made_here && (code->variables[v].element == E_FLOAT || code->variables[v].element == E_DOUBLE || code->variables[v].element == E_HALF ||
-                           code->variables[v].element == E_VECTOR || (code->variables[v].value.deps & D_LOADED)))
+        if (!made_here && (code->variables[v].element == E_FLOAT || code->variables[v].element == E_DOUBLE ||
+                           code->variables[v].element == E_HALF || code->variables[v].element == E_VECTOR ||
+                           (code->variables[v].value.deps & D_LOADED)))
             return true;
     }
     return false;
@@ -646,12 +699,13 @@ static void register_tiles(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_M04, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_M04, match) {
         if (!ae_role(hunt, match, "update"))
             continue;
         const struct ae_access *a = ae_access_at(code, match->a);
         int outer;
-        if (!a || a->space != SPACE_LOCAL || a->variable < 0 || !local_array(code, a->variable) || !inside_constant_loop(code, a->loop, &outer) || outer < 0)
+        if (!a || a->space != SPACE_LOCAL || a->variable < 0 || !local_array(code, a->variable) ||
+            !inside_constant_loop(code, a->loop, &outer) || outer < 0)
             continue;
         const struct ae_variable *v = &code->variables[a->variable];
         /* the tile outlives the rounds of the outer loop */
@@ -664,12 +718,14 @@ static void register_tiles(struct ae_hunt *hunt)
         bool others = false;
         for (int i = match->b; i < s->nodes[match->b].after; i++) {
             const struct ae_access *r = s->nodes[i].kind == N_SUBSCRIPT ? ae_access_at(code, i) : NULL;
-            others |= r && r->variable == a->variable && !ae_same_text(s, ae_child(s, i, F_INDICES), ae_child(s, match->a, F_INDICES));
+            others |= r && r->variable == a->variable &&
+                      !ae_same_text(s, ae_child(s, i, F_INDICES), ae_child(s, match->a, F_INDICES));
         }
         if (others || !shares_operand(code, match->b, a->loop, a->variable, 0))
             continue;
         code->functions[a->function].tiled = true;
-        ae_say(hunt, AE_STRATEGY_M04, match->at, 0.88, "each thread keeps %s in registers and updates all of it with each operand", ae_name(code, v->name));
+        ae_say(hunt, AE_STRATEGY_M04, match->at, 0.88,
+               "each thread keeps %s in registers and updates all of it with each operand", ae_name(code, v->name));
     }
     /* sum0 += ..; sum1 += ..; sum2 += ..: three in one loop that share an operand */
     for (int l = 0; l < code->loop_count; l++) {
@@ -681,10 +737,12 @@ static void register_tiles(struct ae_hunt *hunt)
             if (!ae_role(hunt, match, "scalar") || code->loop_of[match->at] != l)
                 continue;
             const char *name = ae_name(code, s->nodes[match->a].name);
-            const bool sums = ae_text_is(s, ae_child(s, match->at, F_OPERATOR), "+=") || ae_mentions(s, match->b, s->nodes[match->a].name);
+            const bool sums = ae_text_is(s, ae_child(s, match->at, F_OPERATOR), "+=") ||
+                              ae_mentions(s, match->b, s->nodes[match->a].name);
             if (!sums || stem(name) == 0 || !(ae_value_of(code, match->a).deps & D_FLOAT))
                 continue;
-            if (previous >= 0 && (stem(ae_name(code, previous)) != stem(name) || strncmp(ae_name(code, previous), name, stem(name)) != 0))
+            if (previous >= 0 && (stem(ae_name(code, previous)) != stem(name) ||
+                                  strncmp(ae_name(code, previous), name, stem(name)) != 0))
                 count = 0;
             if (previous != s->nodes[match->a].name)
                 count++;
@@ -692,7 +750,9 @@ static void register_tiles(struct ae_hunt *hunt)
             example = match->at;
         }
         if (count >= 4)
-            ae_say(hunt, AE_STRATEGY_M04, example, 0.7, "each thread keeps %d results such as %s in registers and updates all in each round", count, ae_name(code, previous));
+            ae_say(hunt, AE_STRATEGY_M04, example, 0.7,
+                   "each thread keeps %d results such as %s in registers and updates all in each round", count,
+                   ae_name(code, previous));
     }
 }
 
@@ -701,7 +761,7 @@ static void vectors(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_M05, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_M05, match) {
         const char *type = ae_name(code, s->nodes[match->what].name);
         if (ae_role(hunt, match, "cast")) {
             int cast = match->at;
@@ -710,7 +770,8 @@ static void vectors(struct ae_hunt *hunt)
                 if (cast < 0 || !ae_text_has(s, ae_child(s, cast, F_FUNCTION), "_cast"))
                     continue;
             }
-            const int inner = ae_kind(s, cast) == N_CAST ? ae_child(s, cast, F_VALUE) : ae_nth(s, ae_child(s, cast, F_ARGUMENTS), 0);
+            const int inner =
+                ae_kind(s, cast) == N_CAST ? ae_child(s, cast, F_VALUE) : ae_nth(s, ae_child(s, cast, F_ARGUMENTS), 0);
             const struct ae_value v = ae_value_of(code, inner);
             const bool device = ae_on_device(code, code->function_of[cast]);
             if (v.space == SPACE_SHARED || v.space == SPACE_LOCAL || v.space == SPACE_CONSTANT)
@@ -718,14 +779,17 @@ static void vectors(struct ae_hunt *hunt)
             if (device && v.space == SPACE_GLOBAL)
                 ae_say(hunt, AE_STRATEGY_M05, cast, 0.94, "global memory is accessed as %s", type);
             else if (device)
-                ae_doubt(hunt, AE_STRATEGY_M05, cast, "a pointer is cast to %s; where it points to cannot be followed", type);
-            else if (ae_kind(s, s->nodes[s->nodes[cast].parent].parent) == N_CALL && ae_first_of(s, s->nodes[s->nodes[cast].parent].parent, N_LAUNCH) >= 0)
+                ae_doubt(hunt, AE_STRATEGY_M05, cast, "a pointer is cast to %s; where it points to cannot be followed",
+                         type);
+            else if (ae_kind(s, s->nodes[s->nodes[cast].parent].parent) == N_CALL &&
+                     ae_first_of(s, s->nodes[s->nodes[cast].parent].parent, N_LAUNCH) >= 0)
                 ae_say(hunt, AE_STRATEGY_M05, cast, 0.9, "a kernel is handed global memory as %s", type);
         } else {
             /* a pointer to vectors that device code goes through */
             for (int i = 0; i < code->access_count; i++) {
                 const struct ae_access *a = &code->accesses[i];
-                if (a->variable >= 0 && code->variables[a->variable].declaration == match->at && a->space == SPACE_GLOBAL && ae_on_device(code, a->function))
+                if (a->variable >= 0 && code->variables[a->variable].declaration == match->at &&
+                    a->space == SPACE_GLOBAL && ae_on_device(code, a->function))
                     ae_say(hunt, AE_STRATEGY_M05, a->node, 0.93, "%s is accessed as %s", ae_name(code, a->name), type);
             }
         }
@@ -733,8 +797,8 @@ static void vectors(struct ae_hunt *hunt)
     /* const float4 *v = ...: a local pointer */
     for (int i = 0; i < code->access_count; i++) {
         const struct ae_access *a = &code->accesses[i];
-        if (a->variable >= 0 && a->space == SPACE_GLOBAL && ae_on_device(code, a->function) && code->variables[a->variable].element == E_VECTOR &&
-            code->variables[a->variable].pointer)
+        if (a->variable >= 0 && a->space == SPACE_GLOBAL && ae_on_device(code, a->function) &&
+            code->variables[a->variable].element == E_VECTOR && code->variables[a->variable].pointer)
             ae_say(hunt, AE_STRATEGY_M05, a->node, 0.93, "%s is accessed as vectors", ae_name(code, a->name));
     }
 }
@@ -743,12 +807,13 @@ static void vectors(struct ae_hunt *hunt)
 static void read_only(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_M06, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_M06, match) {
         if (!ae_role(hunt, match, "pointer"))
             continue;
         for (int v = 0; v < code->variable_count; v++) {
             const struct ae_variable *x = &code->variables[v];
-            if (x->declaration == match->at && x->parameter && x->restricted && x->points_to_const && ae_on_device(code, x->function))
+            if (x->declaration == match->at && x->parameter && x->restricted && x->points_to_const &&
+                ae_on_device(code, x->function))
                 ae_say(hunt, AE_STRATEGY_M06, match->at, 0.95, "%s is const __restrict__", ae_name(code, x->name));
         }
     }
@@ -759,7 +824,7 @@ static void constant_tables(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_M07, match)
+    AE_EACH_MATCH (hunt, AE_STRATEGY_M07, match)
         for (int v = 0; v < code->variable_count; v++) {
             const struct ae_variable *x = &code->variables[v];
             if (x->declaration != match->at)
@@ -767,7 +832,8 @@ static void constant_tables(struct ae_hunt *hunt)
             bool filled = x->initial >= 0;
             for (int c = 0; c < code->call_count && !filled; c++) {
                 const char *name = ae_name(code, code->calls[c].name);
-                filled = (strstr(name, "ToSymbol") || strstr(name, "GetSymbolAddress")) && ae_mentions(s, code->calls[c].arguments, x->name);
+                filled = (strstr(name, "ToSymbol") || strstr(name, "GetSymbolAddress")) &&
+                         ae_mentions(s, code->calls[c].arguments, x->name);
             }
             bool used = false;
             for (int i = 0; i < s->count && !used; i++)
@@ -775,7 +841,8 @@ static void constant_tables(struct ae_hunt *hunt)
             if (filled && used)
                 ae_say(hunt, AE_STRATEGY_M07, match->at, 0.95, "%s lies in constant memory", ae_name(code, x->name));
             else if (used)
-                ae_doubt(hunt, AE_STRATEGY_M07, match->at, "%s lies in constant memory; what fills it is not seen", ae_name(code, x->name));
+                ae_doubt(hunt, AE_STRATEGY_M07, match->at, "%s lies in constant memory; what fills it is not seen",
+                         ae_name(code, x->name));
         }
 }
 
@@ -798,7 +865,7 @@ static void residency(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_M10, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_M10, match) {
         int l = 0;
         while (l < code->loop_count && code->loops[l].node != match->at)
             l++;
@@ -846,7 +913,8 @@ static void residency(struct ae_hunt *hunt)
                 bool read = false;
                 for (int k = 0; k < code->access_count && !read; k++) {
                     const struct ae_access *r = &code->accesses[k];
-                    read = r->space == SPACE_SHARED && r->read && !r->write && ae_array_of(code, r) == array && ae_loop_within(code, r->loop, l) &&
+                    read = r->space == SPACE_SHARED && r->read && !r->write && ae_array_of(code, r) == array &&
+                           ae_loop_within(code, r->loop, l) &&
                            !(ae_kind(s, ae_strip(s, r->last_index)) == N_NUMBER && r->indices == 1);
                 }
                 if (read && (code->variables[array].loop < 0 || !ae_loop_within(code, code->variables[array].loop, l)))
@@ -860,14 +928,16 @@ static void residency(struct ae_hunt *hunt)
                 bool other_index = false;
                 for (int k = right; right >= 0 && k < s->nodes[right].after; k++) {
                     const struct ae_access *r = s->nodes[k].kind == N_SUBSCRIPT ? ae_access_at(code, k) : NULL;
-                    other_index |= r && r->variable == a->variable && !ae_same_text(s, ae_child(s, k, F_INDICES), ae_child(s, a->node, F_INDICES));
+                    other_index |= r && r->variable == a->variable &&
+                                   !ae_same_text(s, ae_child(s, k, F_INDICES), ae_child(s, a->node, F_INDICES));
                 }
                 if (other_index && state < 0)
                     state = a->variable;
             }
         }
         if (state >= 0 && (after > 0 || !code->functions[loop->function].kernel))
-            ae_say(hunt, AE_STRATEGY_M10, loop->node, filled ? 0.45 : 0.8, "%s holds the state over all rounds of this loop, which stores nothing to global memory",
+            ae_say(hunt, AE_STRATEGY_M10, loop->node, filled ? 0.45 : 0.8,
+                   "%s holds the state over all rounds of this loop, which stores nothing to global memory",
                    ae_name(code, code->variables[state].name));
     }
 }
@@ -879,7 +949,8 @@ static bool one_bit(const struct ae_syntax *s, int node)
         if (s->nodes[i].kind == N_BINARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "<<")) {
             const int left = ae_strip(s, ae_child(s, i, F_LEFT));
             if (ae_kind(s, left) == N_NUMBER && s->text[s->nodes[left].start] == '1' &&
-                (s->nodes[left].end - s->nodes[left].start == 1 || !isdigit((unsigned char)s->text[s->nodes[left].start + 1])))
+                (s->nodes[left].end - s->nodes[left].start == 1 ||
+                 !isdigit((unsigned char)s->text[s->nodes[left].start + 1])))
                 return true;
         }
     return false;
@@ -887,10 +958,12 @@ static bool one_bit(const struct ae_syntax *s, int node)
 
 static void compact(struct ae_hunt *hunt)
 {
-    static const char *const flags[] = {"flag", "active", "visited", "changed", "done", "alive", "valid", "frontier", "updating", "stop",
-                                        "over", "any", "found", "arena", "base", "buffer", "workspace", "scratch", "pool", "smem", "raw",
-                                        "storage", "temp", "memory", "block", "sh", "dst", "src", "mark", "marked", "is", "has", "mem", "bytes",
-                                        "ring", "data", "staging", "host", "ptr", "cursor", NULL};
+    static const char *const flags[] = {"flag",     "active",   "visited",   "changed", "done",   "alive", "valid",
+                                        "frontier", "updating", "stop",      "over",    "any",    "found", "arena",
+                                        "base",     "buffer",   "workspace", "scratch", "pool",   "smem",  "raw",
+                                        "storage",  "temp",     "memory",    "block",   "sh",     "dst",   "src",
+                                        "mark",     "marked",   "is",        "has",     "mem",    "bytes", "ring",
+                                        "data",     "staging",  "host",      "ptr",     "cursor", NULL};
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
     int set = -1, test = -1, count = -1;
@@ -900,9 +973,10 @@ static void compact(struct ae_hunt *hunt)
             entry_bytes |= code->variables[v].element == E_BYTE;
             entry_shorts |= code->variables[v].element == E_SHORT;
         }
-    AE_EACH_MATCH(hunt, AE_STRATEGY_M11, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_M11, match) {
         if (ae_role(hunt, match, "set")) {
-            const int value = ae_kind(s, match->at) == N_CALL ? ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 1) : match->b;
+            const int value =
+                ae_kind(s, match->at) == N_CALL ? ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 1) : match->b;
             if (one_bit(s, value) || ae_kind(s, match->at) == N_CALL)
                 set = match->at;
             else if (ae_text_has(s, value, "<<"))
@@ -919,7 +993,8 @@ static void compact(struct ae_hunt *hunt)
                     const int v = ae_variable_at(code, i);
                     for (int a = 0; v >= 0 && a < code->assign_count; a++)
                         vote |= code->assigns[a].variable == v && code->assigns[a].right >= 0 &&
-                                (ae_text_has(s, code->assigns[a].right, "ballot") || ae_text_has(s, code->assigns[a].right, "__activemask") ||
+                                (ae_text_has(s, code->assigns[a].right, "ballot") ||
+                                 ae_text_has(s, code->assigns[a].right, "__activemask") ||
                                  ae_text_has(s, code->assigns[a].right, "match_any"));
                 }
             if (!vote && (ae_value_of(code, argument).deps & D_LOADED)) /* a number's own bits are no set */
@@ -928,7 +1003,7 @@ static void compact(struct ae_hunt *hunt)
     }
     /* several fields in a word: put together by | and <<, taken apart by >> from a word that was loaded */
     int packed = -1, unpacked = -1;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_M11, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_M11, match) {
         if (ae_role(hunt, match, "pack") && ae_ancestor(s, match->at, N_SUBSCRIPTS) < 0) {
             const int parts[] = {ae_strip(s, match->a), ae_strip(s, match->b)};
             for (int k = 0; k < 2; k++) {
@@ -939,13 +1014,14 @@ static void compact(struct ae_hunt *hunt)
                 if (ae_kind(s, other) == N_BINARY && ae_text_is(s, ae_child(s, other, F_OPERATOR), ">>") &&
                     ae_same_text(s, ae_child(s, part, F_LEFT), ae_child(s, other, F_LEFT)))
                     continue; /* a rotation */
-                if (by.constness != CONST_NO && (by.constness == CONST_UNKNOWN || by.number >= 4) && ae_value_of(code, ae_child(s, part, F_LEFT)).constness == CONST_NO)
+                if (by.constness != CONST_NO && (by.constness == CONST_UNKNOWN || by.number >= 4) &&
+                    ae_value_of(code, ae_child(s, part, F_LEFT)).constness == CONST_NO)
                     packed = match->at;
             }
         } else if (ae_role(hunt, match, "unpack") && ae_ancestor(s, match->at, N_SUBSCRIPTS) < 0) {
             const struct ae_value word = ae_value_of(code, match->a), by = ae_value_of(code, match->b);
-            if (by.constness != CONST_NO && (by.constness == CONST_UNKNOWN || by.number >= 4) && (word.deps & (D_LOADED | D_PARAM | D_CALLED)) &&
-                !(word.deps & (D_TX | D_LANE)))
+            if (by.constness != CONST_NO && (by.constness == CONST_UNKNOWN || by.number >= 4) &&
+                (word.deps & (D_LOADED | D_PARAM | D_CALLED)) && !(word.deps & (D_TX | D_LANE)))
                 unpacked = match->at;
             else if (by.constness != CONST_NO && (word.deps & D_LOADED))
                 unpacked = match->at;
@@ -959,26 +1035,30 @@ static void compact(struct ae_hunt *hunt)
         ae_say(hunt, AE_STRATEGY_M11, set, 0.85, "sets are kept as bits of words");
         ae_say(hunt, AE_STRATEGY_M11, test >= 0 ? test : count, 0.85, "sets are kept as bits of words");
     } else if (count >= 0) {
-        ae_say(hunt, AE_STRATEGY_M11, count, 0.75, "sets are kept as bits of words and counted or searched by one instruction");
+        ae_say(hunt, AE_STRATEGY_M11, count, 0.75,
+               "sets are kept as bits of words and counted or searched by one instruction");
     }
     for (int v = 0; v < code->variable_count; v++) {
         const struct ae_variable *x = &code->variables[v];
-        const bool narrow = (x->element == E_BYTE && !entry_bytes) || (x->element == E_SHORT && !entry_shorts) || x->element == E_HALF;
+        const bool narrow =
+            (x->element == E_BYTE && !entry_bytes) || (x->element == E_SHORT && !entry_shorts) || x->element == E_HALF;
         if (!narrow || x->external || !(x->pointer || x->array) || ae_name_has_word(code, x->name, flags))
             continue;
         const bool kernel_parameter = x->parameter && x->function >= 0 && code->functions[x->function].kernel;
-        if (!(kernel_parameter || x->shared || (x->function == -2 && x->pointer) || (x->array && x->function == -1 && (x->device || x->constant))))
+        if (!(kernel_parameter || x->shared || (x->function == -2 && x->pointer) ||
+              (x->array && x->function == -1 && (x->device || x->constant))))
             continue;
         bool used = false;
         for (int i = 0; i < code->access_count && !used; i++)
             used = code->accesses[i].variable == v && ae_on_device(code, code->accesses[i].function);
         if (used)
-            ae_say(hunt, AE_STRATEGY_M11, x->declaration, 0.78, "%s is kept narrower than the interface has it", ae_name(code, x->name));
+            ae_say(hunt, AE_STRATEGY_M11, x->declaration, 0.78, "%s is kept narrower than the interface has it",
+                   ae_name(code, x->name));
     }
 }
 
-/* Are the things that a sort carries along used by kernels, rather than returned? With a comparison on the host, or a key
- * alone, that is not seen and taken for granted. */
+/* Are the things that a sort carries along used by kernels, rather than returned? With a comparison on the host, or a
+ * key alone, that is not seen and taken for granted. */
 static bool order_is_used(const struct ae_program *code, int sort)
 {
     const struct ae_syntax *s = &code->syntax;
@@ -996,15 +1076,17 @@ static bool order_is_used(const struct ae_program *code, int sort)
             any = true;
             if (ae_read_on_device(code, v, -1))
                 return true;
-            for (int i = x->declaration; i < s->nodes[x->declaration].after; i++) { /* thrust::device_ptr<int> order(d_order) */
+            for (int i = x->declaration; i < s->nodes[x->declaration].after;
+                 i++) { /* thrust::device_ptr<int> order(d_order) */
                 const int from = s->nodes[i].kind == N_IDENTIFIER && i != x->node ? ae_variable_at(code, i) : -1;
-                if (from >= 0 && from != v && ae_read_on_device(code, from, -1) && ae_kind(s, s->nodes[s->nodes[i].parent].parent) != N_DECLARATION &&
+                if (from >= 0 && from != v && ae_read_on_device(code, from, -1) &&
+                    ae_kind(s, s->nodes[s->nodes[i].parent].parent) != N_DECLARATION &&
                     s->nodes[i].start > s->nodes[x->node].start && s->nodes[i].start < s->nodes[x->node].end + 64)
                     return true;
             }
             for (int k = 0; k < code->variable_count; k++) /* a kernel's parameter of that name */
-                if (code->variables[k].name == x->name && k != v && code->variables[k].parameter && ae_on_device(code, code->variables[k].function) &&
-                    ae_read_on_device(code, k, -1))
+                if (code->variables[k].name == x->name && k != v && code->variables[k].parameter &&
+                    ae_on_device(code, code->variables[k].function) && ae_read_on_device(code, k, -1))
                     return true;
         }
     }
@@ -1018,23 +1100,30 @@ static void locality(struct ae_hunt *hunt)
     static const char *const curves[] = {"morton", "hilbert", "zorder", "swizzle", "swizzled", NULL};
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_M12, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_M12, match) {
         if (ae_role(hunt, match, "sort")) {
             for (int i = match->at; i < s->nodes[match->at].after && order_is_used(code, match->at); i++)
-                if ((s->nodes[i].kind == N_IDENTIFIER || s->nodes[i].kind == N_FIELD_IDENTIFIER) && ae_name_has_word(code, s->nodes[i].name, places)) {
-                    ae_say(hunt, AE_STRATEGY_M12, match->at, 0.85, "items are sorted by %s", ae_name(code, s->nodes[i].name));
+                if ((s->nodes[i].kind == N_IDENTIFIER || s->nodes[i].kind == N_FIELD_IDENTIFIER) &&
+                    ae_name_has_word(code, s->nodes[i].name, places)) {
+                    ae_say(hunt, AE_STRATEGY_M12, match->at, 0.85, "items are sorted by %s",
+                           ae_name(code, s->nodes[i].name));
                     break;
                 }
         } else if (ae_role(hunt, match, "order")) {
-            const int name = ae_kind(s, match->at) == N_CALL       ? ae_last_name(s, ae_child(s, match->at, F_FUNCTION))
-                             : ae_kind(s, match->at) == N_FUNCTION ? (code->function_of[match->at] >= 0 ? code->functions[code->function_of[match->at]].name : -1)
-                                                                   : -1;
-            if (ae_name_has_word(code, name, curves) && !ae_text_has(s, match->at, "__shared__") && ae_kind(s, match->at) == N_FUNCTION) {
+            const int name =
+                ae_kind(s, match->at) == N_CALL ? ae_last_name(s, ae_child(s, match->at, F_FUNCTION))
+                : ae_kind(s, match->at) == N_FUNCTION
+                    ? (code->function_of[match->at] >= 0 ? code->functions[code->function_of[match->at]].name : -1)
+                    : -1;
+            if (ae_name_has_word(code, name, curves) && !ae_text_has(s, match->at, "__shared__") &&
+                ae_kind(s, match->at) == N_FUNCTION) {
                 bool shared = false; /* a swizzle of a shared index is M08 */
                 for (int i = 0; i < code->access_count; i++)
-                    shared |= code->accesses[i].space == SPACE_SHARED && code->accesses[i].last_index >= 0 && ae_mentions(s, code->accesses[i].node, name);
+                    shared |= code->accesses[i].space == SPACE_SHARED && code->accesses[i].last_index >= 0 &&
+                              ae_mentions(s, code->accesses[i].node, name);
                 if (!shared)
-                    ae_say(hunt, AE_STRATEGY_M12, match->at, 0.8, "%s orders items or blocks by place", ae_name(code, name));
+                    ae_say(hunt, AE_STRATEGY_M12, match->at, 0.8, "%s orders items or blocks by place",
+                           ae_name(code, name));
             }
         }
     }
@@ -1070,7 +1159,8 @@ static void locality(struct ae_hunt *hunt)
                 break;
         }
         if (counted && place)
-            ae_say(hunt, AE_STRATEGY_M12, a->node, 0.82, "%s lists items cell by cell", variable_name(code, a->variable));
+            ae_say(hunt, AE_STRATEGY_M12, a->node, 0.82, "%s lists items cell by cell",
+                   variable_name(code, a->variable));
     }
 }
 

@@ -9,7 +9,7 @@
 static void grid_strides(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_P01, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_P01, match) {
         const int l = ae_loop_at(code, match->at);
         if (l < 0 || code->loops[l].step < 0 || code->loops[l].step_kind != ASSIGN_ADD)
             continue;
@@ -32,7 +32,7 @@ static void reductions(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_P02, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_P02, match) {
         if (ae_role(hunt, match, "group")) {
             if (by_cooperative_groups(s, match->what))
                 ae_say(hunt, AE_STRATEGY_P02, match->at, 0.95, "the group's values are combined by the library");
@@ -41,15 +41,19 @@ static void reductions(struct ae_hunt *hunt)
             if (!call)
                 continue;
             const bool method = ae_kind(s, call->callee) == N_FIELD;
-            const int value = ae_argument(code, call, method ? 0 : 1), distance = ae_argument(code, call, method ? 1 : 2);
+            const int value = ae_argument(code, call, method ? 0 : 1),
+                      distance = ae_argument(code, call, method ? 1 : 2);
             const struct ae_value v = ae_value_of(code, distance);
             bool falling = false;
             for (int l = code->loop_of[match->at]; l >= 0; l = code->loops[l].parent)
-                falling |= code->loops[l].geometric && code->loops[l].variable >= 0 && ae_mentions(s, distance, code->variables[code->loops[l].variable].name);
-            /* written out: 16, 8, 4, 2, 1; or the distance is a parameter of a helper. One step alone hands to a neighbour,
-             * unless lanes are paired by xor. */
-            if (falling || (v.constness == CONST_KNOWN && v.number >= 2) || (v.constness != CONST_KNOWN && strstr(ae_name(code, call->name), "xor")))
-                ae_say(hunt, AE_STRATEGY_P02, match->at, 0.94, "values of the warp are combined at %s distances by shuffles", "halving");
+                falling |= code->loops[l].geometric && code->loops[l].variable >= 0 &&
+                           ae_mentions(s, distance, code->variables[code->loops[l].variable].name);
+            /* written out: 16, 8, 4, 2, 1; or the distance is a parameter of a helper. One step alone hands to a
+             * neighbour, unless lanes are paired by xor. */
+            if (falling || (v.constness == CONST_KNOWN && v.number >= 2) ||
+                (v.constness != CONST_KNOWN && strstr(ae_name(code, call->name), "xor")))
+                ae_say(hunt, AE_STRATEGY_P02, match->at, 0.94,
+                       "values of the warp are combined at %s distances by shuffles", "halving");
             (void)value;
         } else if (ae_role(hunt, match, "combine")) {
             /* s[t] += s[t + d] with d halving; also by min, max or a comparison */
@@ -62,9 +66,10 @@ static void reductions(struct ae_hunt *hunt)
             const int distance = code->variables[code->loops[outer].variable].name;
             for (int i = match->b; i < s->nodes[match->b].after; i++) {
                 const struct ae_access *from = s->nodes[i].kind == N_SUBSCRIPT ? ae_access_at(code, i) : NULL;
-                if (from && from->space == SPACE_SHARED && ae_array_of(code, from) == ae_array_of(code, to) && ae_mentions(s, from->last_index, distance) &&
-                    !ae_text_has(s, from->last_index, "-")) {
-                    ae_say(hunt, AE_STRATEGY_P02, match->at, 0.92, "values of the block are combined by a tree in %s", ae_name(code, to->name));
+                if (from && from->space == SPACE_SHARED && ae_array_of(code, from) == ae_array_of(code, to) &&
+                    ae_mentions(s, from->last_index, distance) && !ae_text_has(s, from->last_index, "-")) {
+                    ae_say(hunt, AE_STRATEGY_P02, match->at, 0.92, "values of the block are combined by a tree in %s",
+                           ae_name(code, to->name));
                     break;
                 }
             }
@@ -75,15 +80,18 @@ static void reductions(struct ae_hunt *hunt)
 /* A node that names the size of a block: blockDim.x, or the constant that launches use. */
 static bool is_block_size(struct ae_program *code, int node)
 {
-    static const char *const words[] = {"threads", "thread", "block", "bs", "tpb", "nt", "nthreads", "blocksize", "tile", "warp", "lanes", NULL};
+    static const char *const words[] = {"threads",  "thread",    "block", "bs",   "tpb",   "nt",
+                                        "nthreads", "blocksize", "tile",  "warp", "lanes", NULL};
     const struct ae_syntax *s = &code->syntax;
     node = ae_strip(s, node);
     const struct ae_value v = ae_value_of(code, node);
     if (v.deps & D_BDIM && !(v.deps & (D_TX | D_BLOCK | D_GDIM)))
         return true;
-    if (v.constness == CONST_KNOWN && (v.number == 32 || v.number == 64 || v.number == 128 || v.number == 256 || v.number == 512 || v.number == 1024))
+    if (v.constness == CONST_KNOWN &&
+        (v.number == 32 || v.number == 64 || v.number == 128 || v.number == 256 || v.number == 512 || v.number == 1024))
         return true;
-    return v.constness != CONST_NO && ae_kind(s, node) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[node].name, words);
+    return v.constness != CONST_NO && ae_kind(s, node) == N_IDENTIFIER &&
+           ae_name_has_word(code, s->nodes[node].name, words);
 }
 
 /* P03: an index of items made from the thread's and a loop of constant length. */
@@ -91,7 +99,7 @@ static void coarsened(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_P03, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_P03, match) {
         const int l = ae_loop_at(code, match->at);
         if (l < 0 || code->loops[l].variable < 0 || code->loops[l].geometric)
             continue;
@@ -119,7 +127,9 @@ static void coarsened(struct ae_hunt *hunt)
                 const struct ae_value lv = ae_value_of(code, left);
                 const int factor = lv.deps & (D_TX | D_TYZ) ? right : left;
                 const struct ae_value fv = ae_value_of(code, factor), bv = ae_value_of(code, bound);
-                const bool same = ae_same_text(s, factor, bound) || (fv.constness == CONST_KNOWN && bv.constness == CONST_KNOWN && fv.number == bv.number);
+                const bool same =
+                    ae_same_text(s, factor, bound) ||
+                    (fv.constness == CONST_KNOWN && bv.constness == CONST_KNOWN && fv.number == bv.number);
                 /* fields of one item are counted by a number or an enumerator; items by a constant, or with a test of
                  * each against the number of all */
                 bool items = ae_kind(s, bound) == N_IDENTIFIER;
@@ -134,14 +144,17 @@ static void coarsened(struct ae_hunt *hunt)
             }
             /* first + k, where first was made so before the loop */
             for (int k = i; k < s->nodes[i].after && !apart; k++) {
-                const int v = s->nodes[k].kind == N_IDENTIFIER && s->nodes[k].name != name ? ae_variable_at(code, k) : -1;
+                const int v =
+                    s->nodes[k].kind == N_IDENTIFIER && s->nodes[k].name != name ? ae_variable_at(code, k) : -1;
                 if (v < 0 || !(code->variables[v].value.deps & D_TX))
                     continue;
                 for (int a = 0; a < code->assign_count; a++) {
                     const struct ae_assign *x = &code->assigns[a];
                     for (int m = x->right; x->variable == v && m >= 0 && m < s->nodes[x->right].after; m++)
-                        if (s->nodes[m].kind == N_BINARY && ae_text_is(s, ae_child(s, m, F_OPERATOR), "*") && ae_kind(s, bound) == N_IDENTIFIER &&
-                            (ae_same_text(s, ae_strip(s, ae_child(s, m, F_RIGHT)), bound) || ae_same_text(s, ae_strip(s, ae_child(s, m, F_LEFT)), bound))) {
+                        if (s->nodes[m].kind == N_BINARY && ae_text_is(s, ae_child(s, m, F_OPERATOR), "*") &&
+                            ae_kind(s, bound) == N_IDENTIFIER &&
+                            (ae_same_text(s, ae_strip(s, ae_child(s, m, F_RIGHT)), bound) ||
+                             ae_same_text(s, ae_strip(s, ae_child(s, m, F_LEFT)), bound))) {
                             const int b = ae_variable_at(code, bound);
                             apart |= b < 0 || ae_kind(s, code->variables[b].declaration) != N_ENUMERATOR;
                         }
@@ -159,7 +172,8 @@ static void coarsened(struct ae_hunt *hunt)
             }
             for (int a = 0; a < code->access_count && !item; a++) {
                 const struct ae_access *x = &code->accesses[a];
-                item = x->space == SPACE_GLOBAL && x->function == loop->function && ae_is_below(s, x->node, loop->node) &&
+                item = x->space == SPACE_GLOBAL && x->function == loop->function &&
+                       ae_is_below(s, x->node, loop->node) &&
                        (ae_is_below(s, i, x->node) || (v >= 0 && ae_mentions(s, x->node, code->variables[v].name)));
             }
             /* not the fill of a tile, which the block does together */
@@ -169,7 +183,8 @@ static void coarsened(struct ae_hunt *hunt)
                 fill = x->space == SPACE_SHARED && x->write && ae_is_below(s, x->node, loop->node);
             }
             if (item && !fill && !code->functions[loop->function].tiled) {
-                ae_say(hunt, AE_STRATEGY_P03, loop->node, 0.85, "each thread handles a constant number of items, counted by %s", ae_name(code, name));
+                ae_say(hunt, AE_STRATEGY_P03, loop->node, 0.85,
+                       "each thread handles a constant number of items, counted by %s", ae_name(code, name));
                 break;
             }
         }
@@ -198,7 +213,8 @@ static bool only_moves(const struct ae_program *code, int loop)
         return false;
     }
     for (int c = 0; c < code->call_count; c++)
-        if (ae_is_below(s, code->calls[c].node, code->loops[loop].body) && (code->calls[c].target >= 0 || strncmp(ae_name(code, code->calls[c].name), "atomic", 6) == 0))
+        if (ae_is_below(s, code->calls[c].node, code->loops[loop].body) &&
+            (code->calls[c].target >= 0 || strncmp(ae_name(code, code->calls[c].name), "atomic", 6) == 0))
             return false;
     return moves;
 }
@@ -217,7 +233,8 @@ static bool item_by_group(struct ae_program *code, int function, bool lanes)
     /* or indexes with it directly */
     for (int i = 0; i < code->access_count; i++) {
         const uint32_t deps = code->accesses[i].address.deps;
-        if (code->accesses[i].function == function && code->accesses[i].space == SPACE_GLOBAL && (lanes ? (deps & D_WARP) != 0 : (deps & D_BLOCK) && !(deps & D_BDIM)))
+        if (code->accesses[i].function == function && code->accesses[i].space == SPACE_GLOBAL &&
+            (lanes ? (deps & D_WARP) != 0 : (deps & D_BLOCK) && !(deps & D_BDIM)))
             return true;
     }
     return false;
@@ -228,7 +245,7 @@ static void cooperative(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_P05, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_P05, match) {
         const int l = ae_loop_at(code, match->at);
         if (l < 0)
             continue;
@@ -238,7 +255,8 @@ static void cooperative(struct ae_hunt *hunt)
         const struct ae_value first = ae_value_of(code, loop->initial), step = ae_value_of(code, loop->step);
         if (step.deps & (D_LOADED | D_LOOP))
             continue;
-        if (!(first.deps & (D_TX | D_LANE)) || (first.deps & D_BLOCK && !(first.deps & D_LOADED)) || (step.deps & D_GDIM))
+        if (!(first.deps & (D_TX | D_LANE)) || (first.deps & D_BLOCK && !(first.deps & D_LOADED)) ||
+            (step.deps & D_GDIM))
             continue;
         const bool lanes = (first.deps & D_LANE) || (step.constness == CONST_KNOWN && step.number <= 32);
         if (!(step.deps & D_BDIM) && step.constness == CONST_NO)
@@ -250,15 +268,18 @@ static void cooperative(struct ae_hunt *hunt)
         if (!code->functions[function].kernel) {
             bool by_group = false;
             for (int c = 0; c < code->call_count && !by_group; c++)
-                by_group = code->calls[c].target == function && code->calls[c].function >= 0 && code->functions[code->calls[c].function].kernel &&
+                by_group = code->calls[c].target == function && code->calls[c].function >= 0 &&
+                           code->functions[code->calls[c].function].kernel &&
                            item_by_group(code, code->calls[c].function, lanes);
             if (by_group)
-                ae_say(hunt, AE_STRATEGY_P05, loop->node, 0.72, "threads of a group walk one item together, counted by %s",
+                ae_say(hunt, AE_STRATEGY_P05, loop->node, 0.72,
+                       "threads of a group walk one item together, counted by %s",
                        loop->variable >= 0 ? ae_name(code, code->variables[loop->variable].name) : "a loop");
             continue;
         }
         if (item_by_group(code, function, lanes) || item_by_group(code, function, !lanes) || loop->parent >= 0)
-            ae_say(hunt, AE_STRATEGY_P05, loop->node, 0.85, "the threads of a %s work on one item together", lanes && item_by_group(code, function, true) ? "warp" : "block");
+            ae_say(hunt, AE_STRATEGY_P05, loop->node, 0.85, "the threads of a %s work on one item together",
+                   lanes && item_by_group(code, function, true) ? "warp" : "block");
     }
     /* a thread an element of the block's item: the block's number is the item's, its threads meet at a barrier */
     for (int f = 0; f < code->function_count; f++) {
@@ -287,8 +308,10 @@ static void cooperative(struct ae_hunt *hunt)
 }
 
 /* P06 */
-static const char *const problems[] = {"batch", "problem", "queries", "request", "instance", "series", "pair", "replication", "trial", "portfolio",
-                                       "simulation", "sim", "scenario", "option", "bond", "repo", "string", "sequence", "product", "customer", "market", "firm", NULL};
+static const char *const problems[] = {"batch",    "problem",     "queries", "request",   "instance",   "series",
+                                       "pair",     "replication", "trial",   "portfolio", "simulation", "sim",
+                                       "scenario", "option",      "bond",    "repo",      "string",     "sequence",
+                                       "product",  "customer",    "market",  "firm",      NULL};
 
 static bool names_problems(struct ae_program *code, int node, int depth, int *ret_name)
 {
@@ -304,7 +327,8 @@ static bool names_problems(struct ae_program *code, int node, int depth, int *re
         if (v < 0 || depth > 2 || code->variables[v].parameter)
             continue;
         for (int a = 0; a < code->assign_count; a++)
-            if (code->assigns[a].variable == v && code->assigns[a].right >= 0 && names_problems(code, code->assigns[a].right, depth + 1, ret_name))
+            if (code->assigns[a].variable == v && code->assigns[a].right >= 0 &&
+                names_problems(code, code->assigns[a].right, depth + 1, ret_name))
                 return true;
     }
     return false;
@@ -316,16 +340,18 @@ static void batches(struct ae_hunt *hunt)
     const struct ae_syntax *s = S;
     bool in_loop = false, seen = false;
     int name = -1;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_P06, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_P06, match) {
         const int grid = ae_nth(s, match->a, 0);
         if (!names_problems(code, grid, 0, &name))
             continue;
         seen = true;
-        ae_say(hunt, AE_STRATEGY_P06, match->at, 0.7, "one launch runs all problems: its grid is sized by %s", ae_name(code, name));
+        ae_say(hunt, AE_STRATEGY_P06, match->at, 0.7, "one launch runs all problems: its grid is sized by %s",
+               ae_name(code, name));
     }
     /* a loop of the host over the problems says otherwise */
     for (int l = 0; l < code->loop_count; l++)
-        if (!code->loops[l].device && code->loops[l].launch && names_problems(code, ae_child(s, ae_strip(s, code->loops[l].condition), F_RIGHT), 3, &name))
+        if (!code->loops[l].device && code->loops[l].launch &&
+            names_problems(code, ae_child(s, ae_strip(s, code->loops[l].condition), F_RIGHT), 3, &name))
             in_loop = true;
     if (in_loop && seen)
         hunt->tally[AE_STRATEGY_P06].confidence = 0.4;
@@ -340,8 +366,9 @@ static bool waits(const struct ae_program *code, int loop)
     const int condition = code->loops[loop].condition, body = code->loops[loop].body;
     if (condition < 0)
         return false;
-    const bool polls = ae_text_has(s, condition, "volatile") || ae_text_has(s, condition, "atomicAdd") || ae_text_has(s, condition, "atomicOr") ||
-                       ae_text_has(s, condition, "__ldcg") || ae_text_has(s, condition, "ld_acquire") || ae_text_has(s, condition, "load_acquire") ||
+    const bool polls = ae_text_has(s, condition, "volatile") || ae_text_has(s, condition, "atomicAdd") ||
+                       ae_text_has(s, condition, "atomicOr") || ae_text_has(s, condition, "__ldcg") ||
+                       ae_text_has(s, condition, "ld_acquire") || ae_text_has(s, condition, "load_acquire") ||
                        ae_text_has(s, condition, ".load(") || ae_text_has(s, condition, "atomicCAS");
     bool is_volatile = false;
     for (int i = condition; i < s->nodes[condition].after; i++)
@@ -362,13 +389,14 @@ static void persistent(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_P07, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_P07, match) {
         if (ae_role(hunt, match, "sync")) {
             const int object = ae_child(s, ae_child(s, match->at, F_FUNCTION), F_ARGUMENT);
             bool grid = ae_text_has(s, object, "this_grid");
             const int v = ae_variable_at(code, object);
             if (v >= 0)
-                grid |= ae_text_has(s, code->variables[v].declaration, "grid_group") || ae_text_has(s, code->variables[v].declaration, "this_grid");
+                grid |= ae_text_has(s, code->variables[v].declaration, "grid_group") ||
+                        ae_text_has(s, code->variables[v].declaration, "this_grid");
             if (grid)
                 ae_say(hunt, AE_STRATEGY_P07, match->at, 0.97, "all blocks of the grid wait for each other");
         } else if (ae_role(hunt, match, "loop")) {
@@ -377,11 +405,13 @@ static void persistent(struct ae_hunt *hunt)
                 continue;
             bool arrives = false;
             for (int c = 0; c < code->call_count; c++)
-                arrives |= code->calls[c].function == code->loops[l].function && (strncmp(ae_name(code, code->calls[c].name), "atomicAdd", 9) == 0 ||
-                                                                                strstr(ae_name(code, code->calls[c].name), "fetch_add") ||
-                                                                                strncmp(ae_name(code, code->calls[c].name), "atomicInc", 9) == 0);
+                arrives |= code->calls[c].function == code->loops[l].function &&
+                           (strncmp(ae_name(code, code->calls[c].name), "atomicAdd", 9) == 0 ||
+                            strstr(ae_name(code, code->calls[c].name), "fetch_add") ||
+                            strncmp(ae_name(code, code->calls[c].name), "atomicInc", 9) == 0);
             if (arrives)
-                ae_say(hunt, AE_STRATEGY_P07, match->at, 0.88, "blocks count arrivals in memory and wait for all others");
+                ae_say(hunt, AE_STRATEGY_P07, match->at, 0.88,
+                       "blocks count arrivals in memory and wait for all others");
         }
     }
 }
@@ -394,13 +424,16 @@ static bool one_thread(struct ae_program *code, int node, int function)
             continue;
         const int condition = ae_strip(s, ae_nth(s, ae_child(s, s->nodes[n].parent, F_CONDITION), 0));
         for (int i = condition; condition >= 0 && i < s->nodes[condition].after; i++) {
-            if (s->nodes[i].kind == N_BINARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "==") && ae_text_is(s, ae_strip(s, ae_child(s, i, F_RIGHT)), "0") &&
+            if (s->nodes[i].kind == N_BINARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "==") &&
+                ae_text_is(s, ae_strip(s, ae_child(s, i, F_RIGHT)), "0") &&
                 (ae_value_of(code, ae_child(s, i, F_LEFT)).deps & (D_TX | D_LANE)))
                 return true;
-            if (s->nodes[i].kind == N_UNARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "!") && (ae_value_of(code, ae_child(s, i, F_ARGUMENT)).deps & (D_TX | D_LANE)) &&
+            if (s->nodes[i].kind == N_UNARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "!") &&
+                (ae_value_of(code, ae_child(s, i, F_ARGUMENT)).deps & (D_TX | D_LANE)) &&
                 !(ae_value_of(code, ae_child(s, i, F_ARGUMENT)).deps & D_LOADED))
                 return true;
-            if (s->nodes[i].kind == N_BINARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "==") && ae_text_has(s, i, "leader"))
+            if (s->nodes[i].kind == N_BINARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "==") &&
+                ae_text_has(s, i, "leader"))
                 return true;
             if (s->nodes[i].kind == N_IDENTIFIER && ae_text_is(s, i, "leader"))
                 return true;
@@ -414,7 +447,7 @@ static void privatised(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_P08, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_P08, match) {
         const struct ae_call_site *call = ae_call_at(code, match->at);
         if (!call || call->function < 0)
             continue;
@@ -429,20 +462,26 @@ static void privatised(struct ae_hunt *hunt)
                     continue;
                 if (!x->atomic && !(x->address.deps & D_BLOCK))
                     continue;
-                const int holder = ae_kind(s, x->node) == N_CALL ? x->node : ae_ancestor(s, x->node, x->atomic ? N_CALL : N_ASSIGNMENT);
+                const int holder = ae_kind(s, x->node) == N_CALL
+                                       ? x->node
+                                       : ae_ancestor(s, x->node, x->atomic ? N_CALL : N_ASSIGNMENT);
                 if (holder >= 0 && ae_mentions(s, holder, code->variables[root].name) && call->loop >= 0)
-                    ae_say(hunt, AE_STRATEGY_P08, match->at, 0.88, "the block accumulates in %s and merges it later", ae_name(code, code->variables[root].name));
+                    ae_say(hunt, AE_STRATEGY_P08, match->at, 0.88, "the block accumulates in %s and merges it later",
+                           ae_name(code, code->variables[root].name));
                 else if (holder >= 0 && ae_mentions(s, holder, code->variables[root].name))
-                    ae_say(hunt, AE_STRATEGY_P08, match->at, 0.8, "the block accumulates in %s and merges it later", ae_name(code, code->variables[root].name));
+                    ae_say(hunt, AE_STRATEGY_P08, match->at, 0.8, "the block accumulates in %s and merges it later",
+                           ae_name(code, code->variables[root].name));
             }
             continue;
         }
-        if (target.space != SPACE_GLOBAL || ae_kind(s, value) == N_NUMBER || !one_thread(code, match->at, call->function))
+        if (target.space != SPACE_GLOBAL || ae_kind(s, value) == N_NUMBER ||
+            !one_thread(code, match->at, call->function))
             continue;
         /* one thread adds what a reduction, a vote or shared memory has gathered */
         bool gathered = ae_text_has(s, value, "__popc") || ae_text_has(s, value, "popc");
         for (int i = value; value >= 0 && i < s->nodes[value].after; i++) {
-            const struct ae_access *x = s->nodes[i].kind == N_SUBSCRIPT || s->nodes[i].kind == N_POINTER ? ae_access_at(code, i) : NULL;
+            const struct ae_access *x =
+                s->nodes[i].kind == N_SUBSCRIPT || s->nodes[i].kind == N_POINTER ? ae_access_at(code, i) : NULL;
             gathered |= x && x->space == SPACE_SHARED;
             if (s->nodes[i].kind == N_CALL)
                 gathered = true;
@@ -453,10 +492,15 @@ static void privatised(struct ae_hunt *hunt)
                 continue;
             gathered |= code->variables[v].shared;
             for (int a = 0; a < code->assign_count && !gathered; a++)
-                gathered = code->assigns[a].variable == v && (code->assigns[a].kind == ASSIGN_ADD || (code->assigns[a].right >= 0 &&
-                           (ae_text_has(s, code->assigns[a].right, "__shfl") || ae_text_has(s, code->assigns[a].right, "educe") || ae_text_has(s, code->assigns[a].right, "Sum") ||
-                            ae_text_has(s, code->assigns[a].right, "sum") || ae_text_has(s, code->assigns[a].right, "popc") || ae_text_has(s, code->assigns[a].right, "max") ||
-                            ae_text_has(s, code->assigns[a].right, "min"))));
+                gathered = code->assigns[a].variable == v &&
+                           (code->assigns[a].kind == ASSIGN_ADD ||
+                            (code->assigns[a].right >= 0 && (ae_text_has(s, code->assigns[a].right, "__shfl") ||
+                                                             ae_text_has(s, code->assigns[a].right, "educe") ||
+                                                             ae_text_has(s, code->assigns[a].right, "Sum") ||
+                                                             ae_text_has(s, code->assigns[a].right, "sum") ||
+                                                             ae_text_has(s, code->assigns[a].right, "popc") ||
+                                                             ae_text_has(s, code->assigns[a].right, "max") ||
+                                                             ae_text_has(s, code->assigns[a].right, "min"))));
         }
         if (gathered)
             ae_say(hunt, AE_STRATEGY_P08, match->at, 0.87, "one atomic a group adds what its threads gathered");
@@ -478,7 +522,8 @@ static int atomic_behind(const struct ae_program *code, int node, int depth)
             if (v < 0 || code->variables[v].parameter)
                 continue;
             for (int a = 0; a < code->assign_count; a++)
-                if (code->assigns[a].variable == v && code->assigns[a].right >= 0 && code->assigns[a].right != node && !ae_is_below(s, i, code->assigns[a].right)) {
+                if (code->assigns[a].variable == v && code->assigns[a].right >= 0 && code->assigns[a].right != node &&
+                    !ae_is_below(s, i, code->assigns[a].right)) {
                     const int found = atomic_behind(code, code->assigns[a].right, depth + 1);
                     if (found >= 0)
                         return found;
@@ -488,8 +533,8 @@ static int atomic_behind(const struct ae_program *code, int node, int depth)
     return -1;
 }
 
-/* Variables of the host that are the same memory: by std::swap, by assignment to each other, by being handed to the same
- * parameter. Good enough: small sets, joined by name. */
+/* Variables of the host that are the same memory: by std::swap, by assignment to each other, by being handed to the
+ * same parameter. Good enough: small sets, joined by name. */
 bool ae_read_on_device(const struct ae_program *code, int variable, int writer)
 {
     const struct ae_syntax *s = &code->syntax;
@@ -510,7 +555,10 @@ bool ae_read_on_device(const struct ae_program *code, int variable, int writer)
                     if (swap && set[k] == v)
                         more = ae_variable_at(code, ae_argument(code, call, 1 - n));
                     else if (!swap && call->target >= 0)
-                        for (int p = code->functions[call->target].first_variable; p < code->variable_count && code->variables[p].function == call->target && code->variables[p].parameter; p++)
+                        for (int p = code->functions[call->target].first_variable;
+                             p < code->variable_count && code->variables[p].function == call->target &&
+                             code->variables[p].parameter;
+                             p++)
                             if (code->variables[p].position == n && code->variables[p].pointer) {
                                 if (set[k] == v)
                                     more = p;
@@ -546,23 +594,27 @@ bool ae_read_on_device(const struct ae_program *code, int variable, int writer)
     return false;
 }
 
-/* Is what the atomic gives used to read elsewhere? Then it is a piece of work that was fetched, not a place in a list. */
+/* Is what the atomic gives used to read elsewhere? Then it is a piece of work that was fetched, not a place in a list.
+ */
 static bool fetched(const struct ae_program *code, int atomic, const struct ae_access *store)
 {
     const struct ae_syntax *s = &code->syntax;
     for (int a = 0; a < code->assign_count; a++) {
-        if (code->assigns[a].right < 0 || code->assigns[a].variable < 0 || !ae_is_below(s, atomic, code->assigns[a].right))
+        if (code->assigns[a].right < 0 || code->assigns[a].variable < 0 ||
+            !ae_is_below(s, atomic, code->assigns[a].right))
             continue;
         int names[3] = {code->variables[code->assigns[a].variable].name}, count = 1;
         for (int b = 0; b < code->assign_count && count < 3; b++) /* by way of a shuffle or a copy */
-            if (code->assigns[b].variable >= 0 && code->assigns[b].right >= 0 && code->assigns[b].function == store->function &&
-                code->variables[code->assigns[b].variable].name != names[0] && ae_mentions(s, code->assigns[b].right, names[0]))
+            if (code->assigns[b].variable >= 0 && code->assigns[b].right >= 0 &&
+                code->assigns[b].function == store->function &&
+                code->variables[code->assigns[b].variable].name != names[0] &&
+                ae_mentions(s, code->assigns[b].right, names[0]))
                 names[count++] = code->variables[code->assigns[b].variable].name;
         for (int i = 0; i < code->access_count; i++) {
             const struct ae_access *x = &code->accesses[i];
             for (int k = 0; k < count; k++)
-                if (x->function == store->function && x->read && !x->write && x->space == SPACE_GLOBAL && x->variable != store->variable &&
-                    ae_mentions(s, x->last_index, names[k]))
+                if (x->function == store->function && x->read && !x->write && x->space == SPACE_GLOBAL &&
+                    x->variable != store->variable && ae_mentions(s, x->last_index, names[k]))
                     return true;
         }
     }
@@ -572,10 +624,12 @@ static bool fetched(const struct ae_program *code, int atomic, const struct ae_a
 /* B01 */
 static void work_lists(struct ae_hunt *hunt)
 {
-    static const char *const lists[] = {"queue", "frontier", "list", "work", "worklist", "active", "next", "pending", "compact", "compacted", "survivor", "todo", "bucket", "stack", NULL};
+    static const char *const lists[] = {"queue",    "frontier", "list",    "work",    "worklist",
+                                        "active",   "next",     "pending", "compact", "compacted",
+                                        "survivor", "todo",     "bucket",  "stack",   NULL};
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_B01, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_B01, match) {
         const struct ae_access *a = ae_access_at(code, match->a >= 0 ? match->a : match->at);
         if (!a || !a->write || (a->space != SPACE_GLOBAL && a->space != SPACE_SHARED) || a->last_index < 0)
             continue;
@@ -584,7 +638,8 @@ static void work_lists(struct ae_hunt *hunt)
         /* or at the place among the voters of a ballot */
         if (!call && a->variable >= 0 && ae_text_has(s, a->last_index, "__popc")) {
             if (ae_read_on_device(code, ae_array_of(code, a), a->node))
-                ae_say(hunt, AE_STRATEGY_B01, match->at, 0.8, "active items are appended to %s, which is read again", ae_name(code, a->name));
+                ae_say(hunt, AE_STRATEGY_B01, match->at, 0.8, "active items are appended to %s, which is read again",
+                       ae_name(code, a->name));
             continue;
         }
         if (!call || fetched(code, atomic, a))
@@ -602,15 +657,20 @@ static void work_lists(struct ae_hunt *hunt)
         if (a->variable < 0)
             continue;
         /* a list of long items, for other hands, is a bin */
-        static const char *const lengths[] = {"long", "huge", "short", "small", "large", "big", "heavy", "light", "hub", NULL};
+        static const char *const lengths[] = {"long", "huge",  "short", "small", "large",
+                                              "big",  "heavy", "light", "hub",   NULL};
         if (ae_name_has_word(code, a->name, lengths)) {
-            ae_say(hunt, AE_STRATEGY_B03, match->at, 0.82, "items are put into %s by their size", ae_name(code, a->name));
+            ae_say(hunt, AE_STRATEGY_B03, match->at, 0.82, "items are put into %s by their size",
+                   ae_name(code, a->name));
             continue;
         }
         const bool named = ae_name_has_word(code, a->name, lists);
-        const bool read = ae_read_on_device(code, ae_array_of(code, a) >= 0 ? ae_array_of(code, a) : a->variable, a->node) || ae_read_on_device(code, a->variable, a->node);
+        const bool read =
+            ae_read_on_device(code, ae_array_of(code, a) >= 0 ? ae_array_of(code, a) : a->variable, a->node) ||
+            ae_read_on_device(code, a->variable, a->node);
         if (read)
-            ae_say(hunt, AE_STRATEGY_B01, match->at, named ? 0.92 : 0.8, "active items are appended to %s, which is read again", ae_name(code, a->name));
+            ae_say(hunt, AE_STRATEGY_B01, match->at, named ? 0.92 : 0.8,
+                   "active items are appended to %s, which is read again", ae_name(code, a->name));
         else if (named)
             ae_say(hunt, AE_STRATEGY_B01, match->at, 0.6, "active items are appended to %s", ae_name(code, a->name));
     }
@@ -620,7 +680,8 @@ static void work_lists(struct ae_hunt *hunt)
         static const char *const compacts[] = {"Flagged", "copy_if", "remove_if", NULL};
         if (!ae_name_among(code, call->name, compacts) || ae_on_device(code, call->function) || call->loop < 0)
             continue;
-        ae_say(hunt, AE_STRATEGY_B01, call->node, 0.8, "active items are compacted by %s in each round", ae_name(code, call->name));
+        ae_say(hunt, AE_STRATEGY_B01, call->node, 0.8, "active items are compacted by %s in each round",
+               ae_name(code, call->name));
     }
 }
 
@@ -629,7 +690,7 @@ static void dynamic(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_B02, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_B02, match) {
         const int l = code->loop_of[match->at];
         const struct ae_call_site *call = ae_call_at(code, match->at);
         if (l < 0 || !call)
@@ -648,9 +709,11 @@ static void dynamic(struct ae_hunt *hunt)
             }
         }
         for (int a = 0; a < code->assign_count && count < 4; a++)
-            if (code->assigns[a].node == holder && (holder == match->at || ae_is_below(s, match->at, code->assigns[a].right))) {
+            if (code->assigns[a].node == holder &&
+                (holder == match->at || ae_is_below(s, match->at, code->assigns[a].right))) {
                 const int target = ae_strip(s, code->assigns[a].target);
-                names[count++] = ae_kind(s, target) == N_SUBSCRIPT ? ae_last_name(s, ae_child(s, target, F_ARGUMENT)) : s->nodes[target].name;
+                names[count++] = ae_kind(s, target) == N_SUBSCRIPT ? ae_last_name(s, ae_child(s, target, F_ARGUMENT))
+                                                                   : s->nodes[target].name;
             }
         /* handed on: shared slot -> local variable, by a shuffle or a plain read */
         for (int round = 0; round < 2; round++)
@@ -660,7 +723,8 @@ static void dynamic(struct ae_hunt *hunt)
                     continue;
                 for (int k = 0; k < count; k++)
                     if (ae_mentions(s, x->right, names[k]) && code->variables[x->variable].name != names[k] &&
-                        (ae_kind(s, ae_strip(s, x->right)) == N_IDENTIFIER || ae_kind(s, ae_strip(s, x->right)) == N_SUBSCRIPT || ae_text_has(s, x->right, "__shfl") ||
+                        (ae_kind(s, ae_strip(s, x->right)) == N_IDENTIFIER ||
+                         ae_kind(s, ae_strip(s, x->right)) == N_SUBSCRIPT || ae_text_has(s, x->right, "__shfl") ||
                          ae_kind(s, ae_strip(s, x->right)) == N_BINARY)) {
                         if (count < 4)
                             names[count++] = code->variables[x->variable].name;
@@ -683,7 +747,8 @@ static void dynamic(struct ae_hunt *hunt)
                     ends |= ae_mentions(s, ae_child(s, test, F_CONDITION), names[k]);
             }
             if (ends) {
-                ae_say(hunt, AE_STRATEGY_B02, match->at, 0.9, "the next piece of work is fetched from a counter until none is left");
+                ae_say(hunt, AE_STRATEGY_B02, match->at, 0.9,
+                       "the next piece of work is fetched from a counter until none is left");
                 break;
             }
         }
@@ -691,21 +756,25 @@ static void dynamic(struct ae_hunt *hunt)
 }
 
 /* B03 */
-static const char *const sizes[] = {"length", "len", "degree", "deg", "size", "nnz", "count", "maturity", "steps", NULL};
+static const char *const sizes[] = {"length", "len",   "degree",   "deg",   "size",
+                                    "nnz",    "count", "maturity", "steps", NULL};
 static const char *const size_words[] = {"length", "len", "degree", "deg", "nnz", "maturity", NULL};
 
 static void bins(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_B03, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_B03, match) {
         if (ae_role(hunt, match, "sort")) {
             /* the comparison or the key names a size; v.size() does not count */
             for (int i = match->at; i < s->nodes[match->at].after; i++) {
-                const bool method = ae_kind(s, s->nodes[i].parent) == N_FIELD && ae_kind(s, s->nodes[s->nodes[i].parent].parent) == N_CALL &&
+                const bool method = ae_kind(s, s->nodes[i].parent) == N_FIELD &&
+                                    ae_kind(s, s->nodes[s->nodes[i].parent].parent) == N_CALL &&
                                     s->nodes[s->nodes[i].parent].field == F_FUNCTION;
-                if ((s->nodes[i].kind == N_IDENTIFIER || s->nodes[i].kind == N_FIELD_IDENTIFIER) && !method && ae_name_has_word(code, s->nodes[i].name, size_words)) {
-                    ae_say(hunt, AE_STRATEGY_B03, match->at, 0.85, "items are sorted by %s", ae_name(code, s->nodes[i].name));
+                if ((s->nodes[i].kind == N_IDENTIFIER || s->nodes[i].kind == N_FIELD_IDENTIFIER) && !method &&
+                    ae_name_has_word(code, s->nodes[i].name, size_words)) {
+                    ae_say(hunt, AE_STRATEGY_B03, match->at, 0.85, "items are sorted by %s",
+                           ae_name(code, s->nodes[i].name));
                     break;
                 }
             }
@@ -717,7 +786,8 @@ static void bins(struct ae_hunt *hunt)
         const int target = ae_strip(s, x->target);
         if (x->kind != ASSIGN_STEP || ae_kind(s, target) != N_SUBSCRIPT)
             continue;
-        static const char *const classes[] = {"bin", "bucket", "class", "histogram", "hist", "count", "start", "first", "offset", "cursor", "place", NULL};
+        static const char *const classes[] = {"bin",   "bucket", "class",  "histogram", "hist",  "count",
+                                              "start", "first",  "offset", "cursor",    "place", NULL};
         const int array = ae_last_name(s, ae_child(s, target, F_ARGUMENT)), index = ae_child(s, target, F_INDICES);
         bool by_size = false;
         for (int i = index; index >= 0 && i < s->nodes[index].after; i++)
@@ -735,11 +805,13 @@ static void bins(struct ae_hunt *hunt)
                 const int index = ae_child(s, i, F_INDICES);
                 for (int k = index; index >= 0 && k < s->nodes[index].after; k++)
                     if (s->nodes[k].kind == N_IDENTIFIER && ae_name_has_word(code, s->nodes[k].name, size_words))
-                        ae_say(hunt, AE_STRATEGY_B03, call->node, 0.75, "items are counted by %s", ae_name(code, s->nodes[k].name));
+                        ae_say(hunt, AE_STRATEGY_B03, call->node, 0.75, "items are counted by %s",
+                               ae_name(code, s->nodes[k].name));
             }
     }
     /* two kernels, each launched for its class by a test of a size, or with names that say so */
-    static const char *const kinds[] = {"short", "long", "small", "large", "low", "high", "light", "heavy", "big", "medium", "narrow", "wide", NULL};
+    static const char *const kinds[] = {"short", "long", "small",  "large",  "low",  "high", "light",
+                                        "heavy", "big",  "medium", "narrow", "wide", NULL};
     int launched = -1, launches = 0;
     for (int c = 0; c < code->call_count; c++) {
         const struct ae_call_site *call = &code->calls[c];
@@ -747,24 +819,27 @@ static void bins(struct ae_hunt *hunt)
             continue;
         bool by_size = false;
         for (int i = call->node; i < s->nodes[call->node].after; i++)
-            by_size |= s->nodes[i].name >= 0 && (ae_name_has_word(code, s->nodes[i].name, kinds) && s->nodes[i].name != code->functions[call->target].name);
+            by_size |= s->nodes[i].name >= 0 && (ae_name_has_word(code, s->nodes[i].name, kinds) &&
+                                                 s->nodes[i].name != code->functions[call->target].name);
         if (by_size && launched != call->target) {
             launches++;
             launched = call->target;
         }
     }
     if (launches >= 2)
-        ae_say(hunt, AE_STRATEGY_B03, code->functions[launched].node, 0.72, "kernels of their own handle short and long items");
+        ae_say(hunt, AE_STRATEGY_B03, code->functions[launched].node, 0.72,
+               "kernels of their own handle short and long items");
     (void)sizes;
 }
 
 /* B04 */
 static void balanced(struct ae_hunt *hunt)
 {
-    static const char *const offsets[] = {"offset", "row", "start", "ptr", "begin", "prefix", "scan", "first", "cumulative", "ends", NULL};
+    static const char *const offsets[] = {"offset", "row",   "start",      "ptr",  "begin", "prefix",
+                                          "scan",   "first", "cumulative", "ends", NULL};
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_B04, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_B04, match) {
         if (!ae_role(hunt, match, "loop"))
             continue;
         const int l = ae_loop_at(code, match->at);
@@ -777,7 +852,8 @@ static void balanced(struct ae_hunt *hunt)
             const struct ae_assign *x = &code->assigns[a];
             if (x->loop != l || x->variable < 0 || x->right < 0)
                 continue;
-            const bool halves = ae_text_has(s, x->right, "/ 2") || ae_text_has(s, x->right, ">> 1") || ae_text_has(s, x->right, "/2") || ae_text_has(s, x->right, ">>1");
+            const bool halves = ae_text_has(s, x->right, "/ 2") || ae_text_has(s, x->right, ">> 1") ||
+                                ae_text_has(s, x->right, "/2") || ae_text_has(s, x->right, ">>1");
             if (halves && ae_text_has(s, x->right, "+"))
                 mid = x->variable;
         }
@@ -787,7 +863,8 @@ static void balanced(struct ae_hunt *hunt)
             if (s->nodes[i].kind != N_BINARY)
                 continue;
             const int op = ae_child(s, i, F_OPERATOR);
-            if (!ae_text_is(s, op, "<=") && !ae_text_is(s, op, ">=") && !ae_text_is(s, op, "<") && !ae_text_is(s, op, ">"))
+            if (!ae_text_is(s, op, "<=") && !ae_text_is(s, op, ">=") && !ae_text_is(s, op, "<") &&
+                !ae_text_is(s, op, ">"))
                 continue;
             int array = ae_strip(s, ae_child(s, i, F_LEFT)), key = ae_child(s, i, F_RIGHT);
             if (ae_kind(s, array) != N_SUBSCRIPT && ae_kind(s, array) != N_CALL) {
@@ -801,9 +878,11 @@ static void balanced(struct ae_hunt *hunt)
             for (int k = array; k < s->nodes[array].after; k++)
                 named |= s->nodes[k].name >= 0 && ae_name_has_word(code, s->nodes[k].name, offsets);
             if ((v.deps & (D_TX | D_BLOCK)) && !(v.deps & D_LOADED) && !named)
-                ae_doubt(hunt, AE_STRATEGY_B04, match->at, "an interval is halved for a thread's own number; whether in offsets is not to be seen");
+                ae_doubt(hunt, AE_STRATEGY_B04, match->at,
+                         "an interval is halved for a thread's own number; whether in offsets is not to be seen");
             else if ((v.deps & (D_TX | D_BLOCK)) && !(v.deps & D_LOADED))
-                ae_say(hunt, AE_STRATEGY_B04, match->at, 0.88, "the owner of an element is searched in offsets, so that work is split by elements");
+                ae_say(hunt, AE_STRATEGY_B04, match->at, 0.88,
+                       "the owner of an element is searched in offsets, so that work is split by elements");
             else if (named && !(v.deps & D_LOADED) && (v.deps & (D_PARAM | D_CALLED)) && !(v.deps & D_FLOAT))
                 ae_say(hunt, AE_STRATEGY_B04, match->at, 0.65, "the owner of an element is searched in offsets");
         }
@@ -815,7 +894,8 @@ static void balanced(struct ae_hunt *hunt)
         int first = -1;
         for (int i = 0; i < code->access_count; i++) {
             const struct ae_access *a = &code->accesses[i];
-            if (a->function != f || a->space != SPACE_GLOBAL || a->address.coef != COEF_ONE || !a->read || a->write || a->variable < 0 || a->last_index < 0)
+            if (a->function != f || a->space != SPACE_GLOBAL || a->address.coef != COEF_ONE || !a->read || a->write ||
+                a->variable < 0 || a->last_index < 0)
                 continue;
             /* its value, itself or by a variable, indexes another array */
             const int init = s->nodes[a->node].parent;
@@ -829,18 +909,22 @@ static void balanced(struct ae_hunt *hunt)
                 const struct ae_access *b = &code->accesses[k];
                 if (b->function != f || b->space != SPACE_GLOBAL || b->last_index < 0)
                     continue;
-                const bool uses = v >= 0 ? ae_mentions(s, b->last_index, code->variables[v].name) : ae_is_below(s, a->node, b->last_index);
+                const bool uses = v >= 0 ? ae_mentions(s, b->last_index, code->variables[v].name)
+                                         : ae_is_below(s, a->node, b->last_index);
                 indexes |= uses;
                 indexes_atomic |= uses && b->atomic;
             }
             if (!indexes)
                 continue;
-            if (first >= 0 && code->accesses[first].variable != a->variable && ae_same_text(s, code->accesses[first].last_index, a->last_index)) {
+            if (first >= 0 && code->accesses[first].variable != a->variable &&
+                ae_same_text(s, code->accesses[first].last_index, a->last_index)) {
                 bool atomic = indexes_atomic;
                 for (int k = 0; k < code->access_count && !atomic; k++)
-                    atomic = code->accesses[k].function == f && code->accesses[k].atomic && code->accesses[k].space == SPACE_GLOBAL && code->accesses[k].address.coef == COEF_GATHER;
+                    atomic = code->accesses[k].function == f && code->accesses[k].atomic &&
+                             code->accesses[k].space == SPACE_GLOBAL && code->accesses[k].address.coef == COEF_GATHER;
                 if (atomic)
-                    ae_say(hunt, AE_STRATEGY_B04, a->node, 0.82, "a thread an edge: both ends are looked up by its number");
+                    ae_say(hunt, AE_STRATEGY_B04, a->node, 0.82,
+                           "a thread an edge: both ends are looked up by its number");
             }
             if (first < 0)
                 first = i;

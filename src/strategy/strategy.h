@@ -1,5 +1,5 @@
-/* Strategies: the catalogue of decisions that make a program fast, and the search for them in a program. A finding ties a
- * strategy to a program and names the evidence that it rests on. */
+/* Strategies: the catalogue of decisions that make a program fast, and the search for them in a program. A finding ties
+ * a strategy to a program and names the evidence that it rests on. */
 #ifndef AE_STRATEGY_STRATEGY_H
 #define AE_STRATEGY_STRATEGY_H
 
@@ -44,9 +44,9 @@ struct ae_strategy {
 
 extern const struct ae_strategy ae_strategies[AE_STRATEGY_COUNT]; /* indexed by ae_strategy_id */
 
-const char *ae_class_name(enum ae_strategy_class class);   /* "memory access and reuse" */
-const char *ae_kind_name(enum ae_strategy_kind kind);      /* "structural" */
-const char *ae_evidence_name(enum ae_evidence evidence);   /* "source" */
+const char *ae_class_name(enum ae_strategy_class class); /* "memory access and reuse" */
+const char *ae_kind_name(enum ae_strategy_kind kind);    /* "structural" */
+const char *ae_evidence_name(enum ae_evidence evidence); /* "source" */
 
 /* By id, any case ("m03"); -1 with err naming the nearest where there is none. */
 int ae_strategy_by_id(const char *id, struct ae_error *err);
@@ -66,9 +66,10 @@ struct ae_lines {
 struct ae_finding {
     enum ae_strategy_id strategy;
     enum ae_evidence evidence;
-    enum ae_presence presence; /* ABSENT only where the evidence speaks against it, as spills do against register tiles */
-    double confidence;         /* 0..1, that presence is right; 0 for UNKNOWN */
-    char sentence[256];        /* plain; valid UTF-8 without control characters, though made of hostile names */
+    enum ae_presence
+        presence;       /* ABSENT only where the evidence speaks against it, as spills do against register tiles */
+    double confidence;  /* 0..1, that presence is right; 0 for UNKNOWN */
+    char sentence[256]; /* plain; valid UTF-8 without control characters, though made of hostile names */
     struct ae_lines lines[AE_FINDING_LINES]; /* of the source, ascending; empty where evidence has no lines */
     int line_count;
 };

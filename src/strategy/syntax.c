@@ -14,16 +14,17 @@ int ae_grammar_open(struct ae_grammar *ret, struct ae_error *err)
 {
     memset(ret, 0, sizeof *ret);
 #ifndef AE_HAVE_GRAMMAR
-    return ae_error_set(err, AE_E_ENV, "this build has no grammar of CUDA: run tools/grammar/install and configure again");
+    return ae_error_set(err, AE_E_ENV,
+                        "this build has no grammar of CUDA: run tools/grammar/install and configure again");
 #else
     static const char *const kinds[N_COUNT] = {NULL,
 #define AE_NODE_KIND(name, text) text,
-        AE_NODE_KINDS(AE_NODE_KIND)
+                                               AE_NODE_KINDS(AE_NODE_KIND)
 #undef AE_NODE_KIND
     };
     static const char *const fields[F_COUNT] = {NULL,
 #define AE_NODE_FIELD(name, text) text,
-        AE_NODE_FIELDS(AE_NODE_FIELD)
+                                                AE_NODE_FIELDS(AE_NODE_FIELD)
 #undef AE_NODE_FIELD
     };
     ret->language = tree_sitter_cuda();
@@ -66,11 +67,16 @@ static const struct blanked {
     bool arguments; /* a parenthesis follows */
     enum ae_mark_kind kind;
 } blanked[] = {
-    {"__cluster_dims__", true, MARK_CLUSTER_DIMS}, {"__block_size__", true, MARK_CLUSTER_DIMS},
-    {"__maxnreg__", true, MARK_MAXNREG},           {"__align__", true, MARK_ALIGN},
-    {"alignas", true, MARK_ALIGN},                 {"__attribute__", true, MARK_ALIGN},
-    {"__builtin_align__", true, MARK_ALIGN},       {"__inline__", false, MARK_OTHER},
-    {"__host__", false, MARK_OTHER},               {"__nv_pure__", false, MARK_OTHER},
+    {"__cluster_dims__", true, MARK_CLUSTER_DIMS},
+    {"__block_size__", true, MARK_CLUSTER_DIMS},
+    {"__maxnreg__", true, MARK_MAXNREG},
+    {"__align__", true, MARK_ALIGN},
+    {"alignas", true, MARK_ALIGN},
+    {"__attribute__", true, MARK_ALIGN},
+    {"__builtin_align__", true, MARK_ALIGN},
+    {"__inline__", false, MARK_OTHER},
+    {"__host__", false, MARK_OTHER},
+    {"__nv_pure__", false, MARK_OTHER},
 };
 
 static void blank(char *text, size_t from, size_t to)
@@ -343,9 +349,16 @@ static int flatten(const struct ae_grammar *grammar, struct ae_syntax *s)
         const int me = s->count++;
         struct ae_node *n = &s->nodes[me];
         *n = (struct ae_node){
-            .start = ts_node_start_byte(node), .end = ts_node_end_byte(node),
-            .line = ts_node_start_point(node).row + 1, .last_line = ts_node_end_point(node).row + 1,
-            .parent = parent, .first = -1, .next = -1, .name = -1, .named = ts_node_is_named(node), .symbol = symbol,
+            .start = ts_node_start_byte(node),
+            .end = ts_node_end_byte(node),
+            .line = ts_node_start_point(node).row + 1,
+            .last_line = ts_node_end_point(node).row + 1,
+            .parent = parent,
+            .first = -1,
+            .next = -1,
+            .name = -1,
+            .named = ts_node_is_named(node),
+            .symbol = symbol,
             .kind = symbol < grammar->symbol_count ? grammar->kind_of[symbol]
                     : symbol == (TSSymbol)-1       ? (uint8_t)N_ERROR
                                                    : (uint8_t)N_OTHER,
@@ -424,8 +437,8 @@ static size_t error_bytes(TSTree *tree)
 /* Above this share of bytes without sense the source is read definition by definition. */
 #define BROKEN_LEAST 0.05
 
-/* One broken definition can take all that follows with it. Definitions end where a line begins with '}'; those that make
- * no sense by themselves are blanked, so that the others are read. Returns the bytes blanked. */
+/* One broken definition can take all that follows with it. Definitions end where a line begins with '}'; those that
+ * make no sense by themselves are blanked, so that the others are read. Returns the bytes blanked. */
 static size_t blank_broken(TSParser *parser, struct ae_syntax *s)
 {
     size_t gone = 0;
@@ -468,7 +481,8 @@ int ae_syntax_parse(const struct ae_grammar *grammar, TSParser *parser, const ch
         ts_parser_reset(parser);
         s.tree = ts_parser_parse_string(parser, NULL, s.text, (uint32_t)size);
         size_t gone = 0;
-        if (s.tree && (double)error_bytes(s.tree) > BROKEN_LEAST * (double)size && (gone = blank_broken(parser, &s)) > 0) {
+        if (s.tree && (double)error_bytes(s.tree) > BROKEN_LEAST * (double)size &&
+            (gone = blank_broken(parser, &s)) > 0) {
             ts_tree_delete(s.tree);
             ts_parser_reset(parser);
             s.tree = ts_parser_parse_string(parser, NULL, s.text, (uint32_t)size);
@@ -588,8 +602,8 @@ bool ae_same_text(const struct ae_syntax *s, int a, int b)
 
 bool ae_text_has(const struct ae_syntax *s, int node, const char *part)
 {
-    return node >= 0 &&
-           memmem(s->text + s->nodes[node].start, s->nodes[node].end - s->nodes[node].start, part, strlen(part)) != NULL;
+    return node >= 0 && memmem(s->text + s->nodes[node].start, s->nodes[node].end - s->nodes[node].start, part,
+                               strlen(part)) != NULL;
 }
 
 bool ae_mentions(const struct ae_syntax *s, int node, int name)

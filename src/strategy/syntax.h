@@ -1,5 +1,5 @@
-/* A CUDA source as a flat syntax tree: nodes in preorder with parents, so that rules walk by index and never recurse into
- * tree-sitter. For src/strategy. */
+/* A CUDA source as a flat syntax tree: nodes in preorder with parents, so that rules walk by index and never recurse
+ * into tree-sitter. For src/strategy. */
 #ifndef AE_STRATEGY_SYNTAX_H
 #define AE_STRATEGY_SYNTAX_H
 
@@ -11,37 +11,38 @@
 #include <tree_sitter/api.h>
 
 /* Kinds of nodes that rules know by name; all others are OTHER. */
-#define AE_NODE_KINDS(X)                                                                                           \
-    X(IDENTIFIER, "identifier") X(FIELD_IDENTIFIER, "field_identifier") X(TYPE_IDENTIFIER, "type_identifier")       \
-    X(NAMESPACE_IDENTIFIER, "namespace_identifier") X(QUALIFIED, "qualified_identifier")                            \
-    X(TEMPLATE_FUNCTION, "template_function") X(TEMPLATE_METHOD, "template_method") X(TEMPLATE_TYPE, "template_type")                            \
-    X(TEMPLATE_ARGS, "template_argument_list") X(TEMPLATE_PARAMS, "template_parameter_list")                        \
-    X(TEMPLATE, "template_declaration") X(FUNCTION, "function_definition") X(DECLARATION, "declaration")            \
-    X(FIELD_DECLARATION, "field_declaration") X(PARAMETER, "parameter_declaration")                                 \
-    X(OPTIONAL_PARAMETER, "optional_parameter_declaration") X(PARAMETERS, "parameter_list")                         \
-    X(TYPE_PARAMETER, "type_parameter_declaration") X(STRUCT, "struct_specifier") X(CLASS, "class_specifier")       \
-    X(ENUMERATOR, "enumerator") X(FUNCTION_DECLARATOR, "function_declarator")                                       \
-    X(POINTER_DECLARATOR, "pointer_declarator") X(REFERENCE_DECLARATOR, "reference_declarator")                     \
-    X(ARRAY_DECLARATOR, "array_declarator") X(INIT_DECLARATOR, "init_declarator")                                   \
-    X(PARENTHESIZED_DECLARATOR, "parenthesized_declarator")                                                         \
-    X(ABSTRACT_POINTER, "abstract_pointer_declarator") X(QUALIFIER, "type_qualifier")                               \
-    X(STORAGE, "storage_class_specifier") X(PRIMITIVE_TYPE, "primitive_type") X(SIZED_TYPE, "sized_type_specifier") \
-    X(TYPE_DESCRIPTOR, "type_descriptor") X(LAUNCH_BOUNDS, "launch_bounds")                                         \
-    X(COMPOUND, "compound_statement") X(EXPRESSION_STATEMENT, "expression_statement") X(IF, "if_statement")         \
-    X(CONDITION, "condition_clause") X(FOR, "for_statement") X(FOR_RANGE, "for_range_loop")                         \
-    X(WHILE, "while_statement") X(DO, "do_statement") X(SWITCH, "switch_statement") X(BREAK, "break_statement")     \
-    X(RETURN, "return_statement") X(CONTINUE, "continue_statement") X(CALL, "call_expression")                      \
-    X(LAUNCH, "kernel_call_syntax") X(ARGUMENTS, "argument_list") X(SUBSCRIPT, "subscript_expression")              \
-    X(SUBSCRIPTS, "subscript_argument_list") X(FIELD, "field_expression") X(POINTER, "pointer_expression")          \
-    X(BINARY, "binary_expression") X(UNARY, "unary_expression") X(UPDATE, "update_expression")                      \
-    X(ASSIGNMENT, "assignment_expression") X(CONDITIONAL, "conditional_expression") X(CAST, "cast_expression")      \
-    X(PARENTHESIZED, "parenthesized_expression") X(COMMA, "comma_expression") X(NUMBER, "number_literal")           \
-    X(TRUE, "true") X(FALSE, "false") X(LAMBDA, "lambda_expression") X(INITIALIZERS, "initializer_list")            \
-    X(ASM, "gnu_asm_expression") X(STRING, "string_literal") X(STRING_CONTENT, "string_content")                    \
-    X(PRAGMA, "preproc_call") X(DEFINE, "preproc_def") X(DEFINE_FUNCTION, "preproc_function_def")                   \
-    X(PREPROC_ARG, "preproc_arg") X(COMMENT, "comment") X(ERROR, "ERROR") X(SIZEOF, "sizeof_expression")            \
-    X(NEW, "new_expression") X(CASE, "case_statement") X(LABELED, "labeled_statement") X(NAMESPACE, "namespace_definition") \
-    X(COMPOUND_LITERAL, "compound_literal_expression")
+#define AE_NODE_KINDS(X)                                                                                               \
+    X(IDENTIFIER, "identifier") X(FIELD_IDENTIFIER, "field_identifier") X(TYPE_IDENTIFIER, "type_identifier")          \
+    X(NAMESPACE_IDENTIFIER, "namespace_identifier") X(QUALIFIED, "qualified_identifier")                               \
+    X(TEMPLATE_FUNCTION, "template_function") X(TEMPLATE_METHOD, "template_method")                                    \
+    X(TEMPLATE_TYPE, "template_type") X(TEMPLATE_ARGS, "template_argument_list")                                       \
+    X(TEMPLATE_PARAMS, "template_parameter_list") X(TEMPLATE, "template_declaration")                                  \
+    X(FUNCTION, "function_definition") X(DECLARATION, "declaration") X(FIELD_DECLARATION, "field_declaration")         \
+    X(PARAMETER, "parameter_declaration") X(OPTIONAL_PARAMETER, "optional_parameter_declaration")                      \
+    X(PARAMETERS, "parameter_list") X(TYPE_PARAMETER, "type_parameter_declaration")                                    \
+    X(STRUCT, "struct_specifier") X(CLASS, "class_specifier") X(ENUMERATOR, "enumerator")                              \
+    X(FUNCTION_DECLARATOR, "function_declarator") X(POINTER_DECLARATOR, "pointer_declarator")                          \
+    X(REFERENCE_DECLARATOR, "reference_declarator") X(ARRAY_DECLARATOR, "array_declarator")                            \
+    X(INIT_DECLARATOR, "init_declarator") X(PARENTHESIZED_DECLARATOR, "parenthesized_declarator")                      \
+    X(ABSTRACT_POINTER, "abstract_pointer_declarator") X(QUALIFIER, "type_qualifier")                                  \
+    X(STORAGE, "storage_class_specifier") X(PRIMITIVE_TYPE, "primitive_type")                                          \
+    X(SIZED_TYPE, "sized_type_specifier") X(TYPE_DESCRIPTOR, "type_descriptor")                                        \
+    X(LAUNCH_BOUNDS, "launch_bounds") X(COMPOUND, "compound_statement")                                                \
+    X(EXPRESSION_STATEMENT, "expression_statement") X(IF, "if_statement") X(CONDITION, "condition_clause")             \
+    X(FOR, "for_statement") X(FOR_RANGE, "for_range_loop") X(WHILE, "while_statement") X(DO, "do_statement")           \
+    X(SWITCH, "switch_statement") X(BREAK, "break_statement") X(RETURN, "return_statement")                            \
+    X(CONTINUE, "continue_statement") X(CALL, "call_expression") X(LAUNCH, "kernel_call_syntax")                       \
+    X(ARGUMENTS, "argument_list") X(SUBSCRIPT, "subscript_expression") X(SUBSCRIPTS, "subscript_argument_list")        \
+    X(FIELD, "field_expression") X(POINTER, "pointer_expression") X(BINARY, "binary_expression")                       \
+    X(UNARY, "unary_expression") X(UPDATE, "update_expression") X(ASSIGNMENT, "assignment_expression")                 \
+    X(CONDITIONAL, "conditional_expression") X(CAST, "cast_expression")                                                \
+    X(PARENTHESIZED, "parenthesized_expression") X(COMMA, "comma_expression") X(NUMBER, "number_literal")              \
+    X(TRUE, "true") X(FALSE, "false") X(LAMBDA, "lambda_expression") X(INITIALIZERS, "initializer_list")               \
+    X(ASM, "gnu_asm_expression") X(STRING, "string_literal") X(STRING_CONTENT, "string_content")                       \
+    X(PRAGMA, "preproc_call") X(DEFINE, "preproc_def") X(DEFINE_FUNCTION, "preproc_function_def")                      \
+    X(PREPROC_ARG, "preproc_arg") X(COMMENT, "comment") X(ERROR, "ERROR") X(SIZEOF, "sizeof_expression")               \
+    X(NEW, "new_expression") X(CASE, "case_statement") X(LABELED, "labeled_statement")                                 \
+    X(NAMESPACE, "namespace_definition") X(COMPOUND_LITERAL, "compound_literal_expression")
 
 enum ae_node_kind {
     N_OTHER,

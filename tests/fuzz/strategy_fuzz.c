@@ -1,5 +1,5 @@
-/* Fuzz target: the search for strategies in a hostile source, and in hostile dumps of machine code. Whatever the bytes, it
- * ends, lines lie within the source and in order, confidences are shares, and sentences are printable. */
+/* Fuzz target: the search for strategies in a hostile source, and in hostile dumps of machine code. Whatever the bytes,
+ * it ends, lines lie within the source and in order, confidences are shares, and sentences are printable. */
 #include "strategy/hunt.h"
 #include "strategy/strategy.h"
 
@@ -13,8 +13,8 @@ static void check(const struct ae_findings *f, int lines)
 {
     for (size_t i = 0; i < f->count; i++) {
         const struct ae_finding *x = &f->items[i];
-        if ((unsigned)x->strategy >= AE_STRATEGY_COUNT || !(x->confidence >= 0 && x->confidence <= 1) || x->line_count > AE_FINDING_LINES ||
-            !memchr(x->sentence, 0, sizeof x->sentence))
+        if ((unsigned)x->strategy >= AE_STRATEGY_COUNT || !(x->confidence >= 0 && x->confidence <= 1) ||
+            x->line_count > AE_FINDING_LINES || !memchr(x->sentence, 0, sizeof x->sentence))
             abort();
         for (const char *c = x->sentence; *c; c++)
             if (*c < ' ' || *c > '~')

@@ -1,6 +1,7 @@
-/* The search against what people found by reading: labels.csv has lines "file,ID,present|absent|unknown" (file: relative to
- * the folder of the corpus, or to the source tree where it begins with "tasks/"; lines of '#' are comments). Prints
- * precision and recall for each strategy and holds the search to limits over those that a source can decide.
+/* The search against what people found by reading: labels.csv has lines "file,ID,present|absent|unknown" (file:
+ * relative to the folder of the corpus, or to the source tree where it begins with "tasks/"; lines of '#' are
+ * comments). Prints precision and recall for each strategy and holds the search to limits over those that a source can
+ * decide.
  *
  * Found and present: right. Found and absent: a false alarm. Not found (absent or unknown) and present: missed. What
  * people could not decide counts neither way. */
@@ -26,7 +27,8 @@ struct file {
     struct ae_findings findings;
 };
 
-/* The reference of the task that the file's name tells: tasks/TASK/..., TASK.3.cu. The caller releases it; empty: none. */
+/* The reference of the task that the file's name tells: tasks/TASK/..., TASK.3.cu. The caller releases it; empty: none.
+ */
 static void read_reference(const char *tree, const char *name, struct ae_bytes *ret)
 {
     for (int i = 0; i < ae_task_count; i++) {
@@ -46,7 +48,8 @@ static void read_reference(const char *tree, const char *name, struct ae_bytes *
 static struct file *files;
 static size_t file_count;
 
-static const struct ae_findings *findings_of(struct ae_finder *finder, const char *corpus, const char *tree, const char *name)
+static const struct ae_findings *findings_of(struct ae_finder *finder, const char *corpus, const char *tree,
+                                             const char *name)
 {
     char path[4300];
     struct ae_bytes text;
@@ -67,8 +70,10 @@ static const struct ae_findings *findings_of(struct ae_finder *finder, const cha
     snprintf(f->name, sizeof f->name, "%s", name);
     struct ae_bytes reference = {0};
     read_reference(tree, name, &reference);
-    const struct ae_strategy_input input = {.source = (const char *)text.data, .source_size = text.size,
-                                            .reference = (const char *)reference.data, .reference_size = reference.size};
+    const struct ae_strategy_input input = {.source = (const char *)text.data,
+                                            .source_size = text.size,
+                                            .reference = (const char *)reference.data,
+                                            .reference_size = reference.size};
     const int rc = ae_strategy_find(finder, &input, &f->findings, &err);
     ae_bytes_release(&text);
     ae_bytes_release(&reference);
@@ -94,8 +99,11 @@ static int report(const struct counts *counts)
         const struct counts *c = &counts[id];
         const bool decidable = ae_strategies[id].evidence & AE_EVIDENCE_SOURCE;
         const bool poor = decidable && ratio(c->right, c->alarm) < PRECISION_EACH_LEAST;
-        printf("%s %-40s %7d %6d %6d %10.3f %7.3f%s\n", ae_strategies[id].id, ae_strategies[id].name, c->right + c->missed, c->missed, c->alarm,
-               ratio(c->right, c->alarm), ratio(c->right, c->missed), !decidable ? "  (not by source)" : poor ? "  TOO LOW" : "");
+        printf("%s %-40s %7d %6d %6d %10.3f %7.3f%s\n", ae_strategies[id].id, ae_strategies[id].name,
+               c->right + c->missed, c->missed, c->alarm, ratio(c->right, c->alarm), ratio(c->right, c->missed),
+               !decidable ? "  (not by source)"
+               : poor     ? "  TOO LOW"
+                          : "");
         failed += poor;
         if (decidable) {
             all.right += c->right;
@@ -104,7 +112,8 @@ static int report(const struct counts *counts)
         }
     }
     const double precision = ratio(all.right, all.alarm), recall = ratio(all.right, all.missed);
-    printf("%-44s %7d %6d %6d %10.3f %7.3f\n", "all that a source can decide", all.right + all.missed, all.missed, all.alarm, precision, recall);
+    printf("%-44s %7d %6d %6d %10.3f %7.3f\n", "all that a source can decide", all.right + all.missed, all.missed,
+           all.alarm, precision, recall);
     if (precision < PRECISION_LEAST || recall < RECALL_LEAST) {
         printf("at least %.2f and %.2f are asked for\n", PRECISION_LEAST, RECALL_LEAST);
         failed++;
@@ -140,7 +149,8 @@ int main(int argc, char **argv)
         char name[512], id[8], word[16];
         if (line[0] == '#' || strcmp(line, "file,ID,presence") == 0)
             continue;
-        const int strategy = sscanf(line, "%511[^,],%7[A-Z0-9],%15[a-z]", name, id, word) == 3 ? ae_strategy_by_id(id, &err) : -1;
+        const int strategy =
+            sscanf(line, "%511[^,],%7[A-Z0-9],%15[a-z]", name, id, word) == 3 ? ae_strategy_by_id(id, &err) : -1;
         const bool present = strcmp(word, "present") == 0, absent = strcmp(word, "absent") == 0;
         const struct ae_findings *f = strategy >= 0 && (present || absent || strcmp(word, "unknown") == 0)
                                           ? findings_of(finder, argv[1], argv[2], name)

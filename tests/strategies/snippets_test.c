@@ -42,7 +42,8 @@ static int run_file(struct ae_finder *finder, const char *folder, int id, struct
         if (findings.presence[id] == expected) {
             c->right[expected]++;
         } else {
-            printf("%s, %s: expected %s, found %s\n", ae_strategies[id].id, title, word, ae_presence_name(findings.presence[id]));
+            printf("%s, %s: expected %s, found %s\n", ae_strategies[id].id, title, word,
+                   ae_presence_name(findings.presence[id]));
             wrong++;
         }
         if (findings.unread > 0) {
@@ -80,8 +81,9 @@ int main(int argc, char **argv)
     printf("\n%-44s %10s %12s %9s\n", "strategy", "found", "look-alikes", "unknown");
     for (int id = 0; id < AE_STRATEGY_COUNT; id++) {
         const struct counts *c = &counts[id];
-        printf("%s %-40s %4d of %-2d %5d of %-2d %4d of %-2d\n", ae_strategies[id].id, ae_strategies[id].name, c->right[AE_PRESENT], c->all[AE_PRESENT],
-               c->right[AE_ABSENT], c->all[AE_ABSENT], c->right[AE_UNKNOWN], c->all[AE_UNKNOWN]);
+        printf("%s %-40s %4d of %-2d %5d of %-2d %4d of %-2d\n", ae_strategies[id].id, ae_strategies[id].name,
+               c->right[AE_PRESENT], c->all[AE_PRESENT], c->right[AE_ABSENT], c->all[AE_ABSENT], c->right[AE_UNKNOWN],
+               c->all[AE_UNKNOWN]);
         /* What a source can decide is shown three times and looked like three times. */
         const bool decidable = ae_strategies[id].evidence & AE_EVIDENCE_SOURCE;
         if (decidable && (c->all[AE_PRESENT] < 3 || c->all[AE_ABSENT] + c->all[AE_UNKNOWN] < 3)) {

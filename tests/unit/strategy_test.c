@@ -80,7 +80,8 @@ static void lines_are_those_of_the_source(void **state)
          "    __shared__ __align__(16) float s[32][33]; // < >\n"
          "    auto g = [=] __device__(int i) { return __ldg(&a[i]); };\n"
          "    s[0][threadIdx.x] = g(1);\n"
-         "}\n", &f);
+         "}\n",
+         &f);
     assert_true(f.unread == 0);
     assert_int_equal(f.presence[AE_STRATEGY_M06], AE_PRESENT);
     const struct ae_finding *padding = of(&f, AE_STRATEGY_M08), *loads = of(&f, AE_STRATEGY_M06);
@@ -99,7 +100,8 @@ static void comparisons_are_no_templates(void **state)
     find("__global__ void f(const float4 *a, int *b, int n)\n{\n"
          "    int i = threadIdx.x;\n"
          "    if (a[i].x < a[0].y || i > n || a[i].z < a[1].x || n > 3)\n        b[i] = 1;\n"
-         "    for (int k = blockIdx.x; k < n; k += gridDim.x)\n        b[k] = 2;\n}\n", &f);
+         "    for (int k = blockIdx.x; k < n; k += gridDim.x)\n        b[k] = 2;\n}\n",
+         &f);
     assert_true(f.unread == 0);
     assert_int_equal(f.presence[AE_STRATEGY_P01], AE_PRESENT);
     ae_findings_release(&f);
@@ -113,12 +115,14 @@ static void what_does_not_compile_is_read_as_far_as_it_goes(void **state)
          "#define STEP(x) x = x +\n"
          "template <class T, int... N> __global__ void f(T *a, int n) {\n"
          "    undeclared<T>::kind thing = ;\n"
-         "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) { a[i] = STEP(2) 3; }\n"
+         "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) { a[i] = STEP(2) "
+         "3; }\n"
          "    float x = rsqrtf(a[0]);\n"
          "}\n"
          "void broken( {{{ ((( [[ not C at all: if if else ) ] } ; case\n"
          "}\n"
-         "__global__ void g(float *a) { atomicAdd(&a[0], __shfl_down_sync(~0u, a[1], 16)); }\n", &f);
+         "__global__ void g(float *a) { atomicAdd(&a[0], __shfl_down_sync(~0u, a[1], 16)); }\n",
+         &f);
     assert_int_equal(f.presence[AE_STRATEGY_P02], AE_PRESENT);
     assert_int_equal(f.presence[AE_STRATEGY_P01], AE_PRESENT);
     assert_int_equal(f.presence[AE_STRATEGY_C07], AE_PRESENT);
@@ -142,7 +146,8 @@ static void comments_and_strings_show_nothing(void **state)
          "// cub::DeviceScan::ExclusiveSum, cudaGraphLaunch(g)\n"
          "const char *text = \"__shfl_down_sync cudaMallocAsync( wmma::mma_sync\";\n"
          "const char *raw = R\"(cudaHostAlloc(1) __maxnreg__(3))\";\n"
-         "__global__ void f(float *a) { a[threadIdx.x] = 1; }\n", &f);
+         "__global__ void f(float *a) { a[threadIdx.x] = 1; }\n",
+         &f);
     for (int id = 0; id < AE_STRATEGY_COUNT; id++)
         if (id != AE_STRATEGY_M01)
             assert_int_not_equal(f.presence[id], AE_PRESENT);
@@ -165,15 +170,29 @@ static void long_and_deep_sources_end(void **state)
     (void)state;
     struct ae_findings f;
     /* 10 000 lines */
-    char *text = repeated("__global__ void f(const float *a, float *b, int n)\n{\n    for (int i = threadIdx.x; i < n; i += blockDim.x)\n"
-                          "        b[i] = a[i] * 2;\n}\n", 2000, "__global__ void g(float *a) { a[0] = rsqrtf(a[1]); }\n");
+    char *text = repeated(
+        "__global__ void f(const float *a, float *b, int n)\n{\n    for (int i = threadIdx.x; i < n; i += blockDim.x)\n"
+        "        b[i] = a[i] * 2;\n}\n",
+        2000, "__global__ void g(float *a) { a[0] = rsqrtf(a[1]); }\n");
     find(text, &f);
     assert_int_equal(f.presence[AE_STRATEGY_C07], AE_PRESENT);
     assert_int_equal(of(&f, AE_STRATEGY_C07)->lines[0].first, 10001);
     assert_true(of(&f, AE_STRATEGY_M01)->line_count <= AE_FINDING_LINES);
     ae_findings_release(&f);
     free(text);
-    const char *const units[] = {"(", "{", "a[", "f(", "for (;;) ", "if (x) ", "-", "a < b > ", "int i = i + ", "template <int N> ", "x = ", "[=] __device__ (", "asm(\"\" : \"r\"(a["};
+    const char *const units[] = {"(",
+                                 "{",
+                                 "a[",
+                                 "f(",
+                                 "for (;;) ",
+                                 "if (x) ",
+                                 "-",
+                                 "a < b > ",
+                                 "int i = i + ",
+                                 "template <int N> ",
+                                 "x = ",
+                                 "[=] __device__ (",
+                                 "asm(\"\" : \"r\"(a["};
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
         char *deep = repeated(units[u], 5000, "1;");
         char *whole = malloc(strlen(deep) + 64);
@@ -190,7 +209,9 @@ static void sentences_are_plain_text(void **state)
 {
     (void)state;
     struct ae_findings f;
-    find("__global__ void f(const float *__restrict__ \xc3\xa4\xc3\xb6, float *b) { __shared__ float \xff\x01[32][33]; b[0] = \xc3\xa4\xc3\xb6[0]; }", &f);
+    find("__global__ void f(const float *__restrict__ \xc3\xa4\xc3\xb6, float *b) { __shared__ float \xff\x01[32][33]; "
+         "b[0] = \xc3\xa4\xc3\xb6[0]; }",
+         &f);
     for (size_t i = 0; i < f.count; i++)
         for (const char *c = f.items[i].sentence; *c; c++)
             assert_true(*c >= ' ' && *c <= '~');
@@ -241,7 +262,8 @@ static void machine_code_tells(void **state)
     ae_autofree char *resources = dump("resources.txt");
     assert_int_equal(in_code("vectors.sass", NULL, AE_STRATEGY_M05), AE_PRESENT);
     assert_int_equal(in_code("scalar.sass", NULL, AE_STRATEGY_M05), AE_ABSENT);
-    assert_int_equal(in_code("pairs.sass", NULL, AE_STRATEGY_M05), AE_PRESENT); /* its load is of 16 bytes, its store of 8 */
+    assert_int_equal(in_code("pairs.sass", NULL, AE_STRATEGY_M05),
+                     AE_PRESENT); /* its load is of 16 bytes, its store of 8 */
     assert_int_equal(in_code("matrix.sass", NULL, AE_STRATEGY_M05), AE_UNKNOWN); /* 8 bytes may be a double */
     assert_int_equal(in_code("constant.sass", NULL, AE_STRATEGY_M06), AE_PRESENT);
     assert_int_equal(in_code("scalar.sass", NULL, AE_STRATEGY_M06), AE_UNKNOWN);
@@ -256,9 +278,10 @@ static void machine_code_tells(void **state)
 static void spills_take_a_tile_back(void **state)
 {
     (void)state;
-    static const char source[] =
-        "__global__ void f(const float *a, float *b, int n)\n{\n    float best[8];\n    for (int j = 0; j < n; j++) {\n        const float y = a[j];\n"
-        "        for (int p = 0; p < 8; p++)\n            best[p] = fminf(best[p], fabsf(b[p] - y));\n    }\n    b[0] = best[1];\n}\n";
+    static const char source[] = "__global__ void f(const float *a, float *b, int n)\n{\n    float best[8];\n    for "
+                                 "(int j = 0; j < n; j++) {\n        const float y = a[j];\n"
+                                 "        for (int p = 0; p < 8; p++)\n            best[p] = fminf(best[p], fabsf(b[p] "
+                                 "- y));\n    }\n    b[0] = best[1];\n}\n";
     ae_autofree char *spilled = dump("spilled.sass"), *scalar = dump("scalar.sass"), *resources = dump("resources.txt");
     struct ae_strategy_input input = {.source = source, .source_size = strlen(source), .sass = scalar};
     struct ae_findings f;
@@ -347,12 +370,20 @@ static void put(struct ae_store *store, int64_t run, const struct ae_task *task,
     struct ae_error err = {0};
     struct ae_submission s = {.language = "cuda", .source = (char *)text, .size = strlen(text), .first_seen_ns = 1};
     struct ae_trial trials[3] = {{0}};
-    struct ae_measurement m = {.task = task, .size = AE_SMALL, .target = AE_CUDA, .entrant = "anybody", .verdict = AE_PASS, .trials = trials, .trial_count = 3};
+    struct ae_measurement m = {.task = task,
+                               .size = AE_SMALL,
+                               .target = AE_CUDA,
+                               .entrant = "anybody",
+                               .verdict = AE_PASS,
+                               .trials = trials,
+                               .trial_count = 3};
     assert_int_equal(ae_sha256(text, strlen(text), s.sha256, &err), AE_OK);
     memcpy(m.submission, s.sha256, sizeof m.submission);
     for (int i = 0; i < 3; i++)
-        trials[i] = (struct ae_trial){.kind = AE_TRIAL_TIMED, .instance = i, .call_ns = (int64_t)((ms + i - 1) * 1e6), .cpu_ns = -1};
-    if (ae_store_submission_put(store, &s, &err) != AE_OK || ae_store_measurement_put(store, run, &m, "{}", NULL, &err) != AE_OK)
+        trials[i] = (struct ae_trial){
+            .kind = AE_TRIAL_TIMED, .instance = i, .call_ns = (int64_t)((ms + i - 1) * 1e6), .cpu_ns = -1};
+    if (ae_store_submission_put(store, &s, &err) != AE_OK ||
+        ae_store_measurement_put(store, run, &m, "{}", NULL, &err) != AE_OK)
         fail_msg("%s", err.text);
 }
 
@@ -360,7 +391,8 @@ static void gains_belong_to_the_bytes(void **state)
 {
     (void)state;
     char root[] = "/tmp/ae-ladder-XXXXXX", folder[256], steps[300], path[300];
-    static const char naive[] = "// naive\n", first[] = "// step: M03 on naive.cu\n// A tile in\n// shared memory.\n\nint x;\n",
+    static const char naive[] = "// naive\n",
+                      first[] = "// step: M03 on naive.cu\n// A tile in\n// shared memory.\n\nint x;\n",
                       second[] = "// step: P07 on 01-M03.cu\nint y;\n";
     struct ae_error err = {0};
     struct ae_ladder ladder;
@@ -389,7 +421,8 @@ static void gains_belong_to_the_bytes(void **state)
     assert_int_equal(ae_store_open(&store, path, AE_STORE_WRITE, &err), AE_OK);
     const struct ae_environment environment = {.id = "e1", .name = "a machine", .json = (char *)"{}"};
     assert_int_equal(ae_store_environment_put(store, &environment, &err), AE_OK);
-    const struct ae_run r = {.started_ns = 1, .command = "", .options = "{}", .version = "1", .environment = "e1", .bank = "b"};
+    const struct ae_run r = {
+        .started_ns = 1, .command = "", .options = "{}", .version = "1", .environment = "e1", .bank = "b"};
     assert_int_equal(ae_store_run_begin(store, &r, &run, &err), AE_OK);
     put(store, run, task, naive, 40);
     put(store, run, task, first, 10);
@@ -421,15 +454,23 @@ int main(int argc, char **argv)
 {
     struct ae_error err = {0};
     const struct CMUnitTest always[] = {
-        cmocka_unit_test(every_strategy_is_described), cmocka_unit_test(ids_are_found_and_suggested), cmocka_unit_test(machine_code_tells),
-        cmocka_unit_test(dumps_may_be_anything),       cmocka_unit_test(profiles_tell),               cmocka_unit_test(gains_belong_to_the_bytes),
+        cmocka_unit_test(every_strategy_is_described),
+        cmocka_unit_test(ids_are_found_and_suggested),
+        cmocka_unit_test(machine_code_tells),
+        cmocka_unit_test(dumps_may_be_anything),
+        cmocka_unit_test(profiles_tell),
+        cmocka_unit_test(gains_belong_to_the_bytes),
         cmocka_unit_test(no_disassembler_is_said),
     };
     const struct CMUnitTest with_grammar[] = {
-        cmocka_unit_test(lines_are_those_of_the_source), cmocka_unit_test(comparisons_are_no_templates),
-        cmocka_unit_test(what_does_not_compile_is_read_as_far_as_it_goes), cmocka_unit_test(comments_and_strings_show_nothing),
-        cmocka_unit_test(long_and_deep_sources_end), cmocka_unit_test(sentences_are_plain_text),
-        cmocka_unit_test(too_long_is_said), cmocka_unit_test(spills_take_a_tile_back),
+        cmocka_unit_test(lines_are_those_of_the_source),
+        cmocka_unit_test(comparisons_are_no_templates),
+        cmocka_unit_test(what_does_not_compile_is_read_as_far_as_it_goes),
+        cmocka_unit_test(comments_and_strings_show_nothing),
+        cmocka_unit_test(long_and_deep_sources_end),
+        cmocka_unit_test(sentences_are_plain_text),
+        cmocka_unit_test(too_long_is_said),
+        cmocka_unit_test(spills_take_a_tile_back),
     };
     dumps = argc > 1 ? argv[1] : "tests/strategies/dumps";
     int failed = cmocka_run_group_tests_name("always", always, NULL, NULL);
