@@ -24,7 +24,7 @@ const struct ae_option ae_strategies_options[] = {
      .letter = 't',
      .kind = AE_OPTION_TASK,
      .one = true,
-     .help = "find: the task that the source solves, whose reference then counts as evidence; default: by its name",
+     .help = "find, diff: the task that the source solves, whose reference then counts as evidence; default: by its name",
      .offset = offsetof(struct ae_strategies_values, tasks)},
     {.name = "source",
      .letter = 's',
@@ -36,6 +36,11 @@ const struct ae_option ae_strategies_options[] = {
      .kind = AE_OPTION_FLAG,
      .help = "find: compile the source and look into its machine code too (needs nvcc and cuobjdump)",
      .offset = offsetof(struct ae_strategies_values, binary)},
+    {.name = "size",
+     .kind = AE_OPTION_SIZE,
+     .help = "attribute: results of these sizes",
+     .fallback = "small,medium,large",
+     .offset = offsetof(struct ae_strategies_values, sizes)},
     {.name = "arch",
      .kind = AE_OPTION_STRING,
      .argument = "sm_NN",
@@ -48,6 +53,8 @@ static const struct ae_strategies_verb verbs[] = {
     {"list", "list", 0, 0, ae_strategies_list},
     {"show", "show ID", 1, 1, ae_strategies_show},
     {"find", "find SOURCE...", 1, SIZE_MAX, ae_strategies_find},
+    {"diff", "diff A B", 2, 2, ae_strategies_diff},
+    {"attribute", "attribute", 0, 0, ae_strategies_attribute},
 };
 
 int ae_cmd_strategies(const struct ae_command *self, int argc, char **argv)

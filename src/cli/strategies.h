@@ -10,6 +10,7 @@ struct ae_strategies_values {
     int format; /* index: text, json */
     struct ae_task_list tasks;
     const char *arch;
+    unsigned sizes;
     bool json, source, binary;
 };
 
@@ -24,6 +25,12 @@ struct ae_strategies_verb {
 
 int ae_strategies_list(const struct ae_strategies_values *values, const struct ae_list *operands);
 int ae_strategies_show(const struct ae_strategies_values *values, const struct ae_list *operands);
+int ae_strategies_attribute(const struct ae_strategies_values *values, const struct ae_list *operands);
+int ae_strategies_diff(const struct ae_strategies_values *values, const struct ae_list *operands);
 int ae_strategies_find(const struct ae_strategies_values *values, const struct ae_list *operands);
+
+/* The task that a file's name or folder says it solves: TASK.cu, TASK.3.cu, tasks/TASK/naive.cu,
+ * tasks/TASK/steps/01-M03.cu; NULL: none. */
+const struct ae_task *ae_strategies_task_of(const char *path);
 
 #endif

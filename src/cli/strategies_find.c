@@ -113,9 +113,7 @@ static json_t *findings_json(const char *path, const struct ae_findings *f)
                      "strategies", strategies);
 }
 
-/* The task that a file's name or folder says it solves: TASK.cu, TASK.3.cu, tasks/TASK/naive.cu,
- * tasks/TASK/steps/01-M03.cu; NULL: none. */
-static const struct ae_task *task_of(const char *path)
+const struct ae_task *ae_strategies_task_of(const char *path)
 {
     for (int i = 0; i < ae_task_count; i++) {
         const char *at = path;
@@ -158,7 +156,7 @@ static int find_one(struct ae_finder *finder, struct ae_context *context, const 
     struct ae_bytes source = {0}, reference = {0};
     struct ae_findings findings = {0};
     struct ae_dump dump = {0};
-    const struct ae_task *task = values->tasks.count ? values->tasks.items[0] : task_of(path);
+    const struct ae_task *task = values->tasks.count ? values->tasks.items[0] : ae_strategies_task_of(path);
     int rc = ae_file_read(path, AE_STRATEGY_SOURCE_MAX, &source, err);
     if (rc == AE_OK && task && tasks) {
         char file[4300];

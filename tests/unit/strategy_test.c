@@ -3,6 +3,7 @@
 #include "strategy/dump.h"
 #include "strategy/hunt.h"
 #include "strategy/ladder.h"
+#include "strategy/experience.h"
 #include "strategy/strategy.h"
 
 #include <setjmp.h>
@@ -450,6 +451,22 @@ static void no_disassembler_is_said(void **state)
     assert_non_null(strstr(err.text, "cuobjdump"));
 }
 
+/* M01 with M02 in three of four programs, P01 with P02 in two only; the rest alone. */
+static void bundles_are_told(void **state)
+{
+    (void)state;
+    const uint64_t a = UINT64_C(1) << AE_STRATEGY_M01 | UINT64_C(1) << AE_STRATEGY_M02;
+    const uint64_t b = UINT64_C(1) << AE_STRATEGY_P01 | UINT64_C(1) << AE_STRATEGY_P02;
+    const uint64_t m1 = UINT64_C(1) << AE_STRATEGY_M01, all = ~UINT64_C(0);
+    const struct ae_traited rows[] = {{0, 0, a, all}, {0, 0, a, all}, {1, 0, a | b, all}, {1, 0, m1 | b, all}};
+    int bundle[AE_STRATEGY_COUNT];
+    assert_int_equal(ae_bundles(rows, 4, bundle), 1);
+    assert_int_equal(bundle[AE_STRATEGY_M01], 0);
+    assert_int_equal(bundle[AE_STRATEGY_M02], 0);
+    assert_int_equal(bundle[AE_STRATEGY_P01], -1); /* always together, but two users are too few */
+    assert_int_equal(ae_bundles(rows, 0, bundle), 0);
+}
+
 int main(int argc, char **argv)
 {
     struct ae_error err = {0};
@@ -470,6 +487,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(long_and_deep_sources_end),
         cmocka_unit_test(sentences_are_plain_text),
         cmocka_unit_test(too_long_is_said),
+        cmocka_unit_test(bundles_are_told),
         cmocka_unit_test(spills_take_a_tile_back),
     };
     dumps = argc > 1 ? argv[1] : "tests/strategies/dumps";
