@@ -310,11 +310,6 @@ static int instances(struct ae_hunt *hunt, int function, int depth, int *ret_exa
     return count + more;
 }
 
-static bool calls_device(const struct ae_program *code, int function)
-{
-    return ae_on_device(code, function);
-}
-
 /* C06 */
 static void specialised(struct ae_hunt *hunt)
 {
@@ -325,7 +320,7 @@ static void specialised(struct ae_hunt *hunt)
             continue;
         const int definition = ae_first_of(s, match->at, N_FUNCTION),
                   function = definition < 0 ? -1 : code->function_of[definition];
-        if (function < 0 || !calls_device(code, function))
+        if (function < 0 || !ae_on_device(code, function))
             continue;
         int example = match->at;
         /* helpers for several types are no specialisation: bounds and branches stay as they are */

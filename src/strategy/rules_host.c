@@ -82,6 +82,16 @@ static void overlapped(struct ae_hunt *hunt)
     }
 }
 
+/* How often the reference mentions the name. */
+static int mentioned(const struct ae_strategy_input *input, const char *name)
+{
+    const size_t n = strlen(name);
+    int count = 0;
+    for (size_t i = 0; input->reference && i + n <= input->reference_size; i++)
+        count += memcmp(input->reference + i, name, n) == 0;
+    return count;
+}
+
 /* H03: several arrays packed on the host, and one copy. */
 static void packed(struct ae_hunt *hunt)
 {
@@ -141,13 +151,7 @@ static void packed(struct ae_hunt *hunt)
         if (used)
             continue;
         /* nor by the reference: then it is no input at all */
-        const char *text = hunt->input->reference;
-        size_t left = hunt->input->reference_size, mentions = 0;
-        while (text && (text = memmem(text, left, ae_name(code, x->name), strlen(ae_name(code, x->name))))) {
-            mentions++;
-            text++;
-            left = hunt->input->reference_size - (size_t)(text - hunt->input->reference);
-        }
+        const int mentions = mentioned(hunt->input, ae_name(code, x->name));
         if (mentions > 2)
             ae_say(hunt, AE_STRATEGY_H03, x->node, 0.75,
                    "%s does not cross the bus: the device makes what it needs of it", ae_name(code, x->name));
@@ -303,7 +307,6 @@ static bool separate(const struct ae_program *code, int l)
  * kernel of another file, structures of pointers, buffers that are exchanged) may. */
 static bool depends_on_rounds(const struct ae_program *code, int l)
 {
-    const struct ae_syntax *s = &code->syntax;
     enum { MOST = 64 };
     int read[MOST], written[MOST], reads = 0, writes = 0;
     for (int c = 0; c < code->call_count; c++) {
@@ -354,7 +357,6 @@ static bool depends_on_rounds(const struct ae_program *code, int l)
             code->variables[code->assigns[a].variable].pointer &&
             (code->assigns[a].kind == ASSIGN_SET || code->assigns[a].kind == ASSIGN_INIT))
             return true;
-    (void)s;
     return false;
 }
 
@@ -399,7 +401,6 @@ static void resident(struct ae_hunt *hunt)
     }
     if (hunt->tally[AE_STRATEGY_P07].confidence >= 0.5)
         ae_say(hunt, AE_STRATEGY_H05, -1, 0.85, "the loop over rounds is on the device");
-    (void)s;
 }
 
 /* H07 */

@@ -129,7 +129,6 @@ static bool reordered(const struct ae_syntax *s, int to, int from)
 /* Does a kernel write what this launch hands to its parameter? Then it is no input. */
 static bool made_on_device(const struct ae_program *code, int parameter)
 {
-    const struct ae_syntax *s = &code->syntax;
     for (int c = 0; c < code->call_count; c++) {
         const struct ae_call_site *call = &code->calls[c];
         if (!call->launches || call->target != code->variables[parameter].function)
@@ -152,7 +151,6 @@ static bool made_on_device(const struct ae_program *code, int parameter)
             }
         }
     }
-    (void)s;
     return false;
 }
 
@@ -438,8 +436,7 @@ static void study(const struct ae_program *code, int array, struct shared_use *u
             u->read_places++;
         first_read = indices;
         u->reader = a->node;
-        if (a->loop >= 0 && !(u->fill >= 0 && code->loop_of[u->fill] == a->loop && code->loops[a->loop].parent < 0 &&
-                              a->address.coef == COEF_NONE && false))
+        if (a->loop >= 0)
             u->read_in_loop = true;
     }
 }

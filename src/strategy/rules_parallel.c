@@ -41,8 +41,7 @@ static void reductions(struct ae_hunt *hunt)
             if (!call)
                 continue;
             const bool method = ae_kind(s, call->callee) == N_FIELD;
-            const int value = ae_argument(code, call, method ? 0 : 1),
-                      distance = ae_argument(code, call, method ? 1 : 2);
+            const int distance = ae_argument(code, call, method ? 1 : 2);
             const struct ae_value v = ae_value_of(code, distance);
             bool falling = false;
             for (int l = code->loop_of[match->at]; l >= 0; l = code->loops[l].parent)
@@ -54,7 +53,6 @@ static void reductions(struct ae_hunt *hunt)
                 (v.constness != CONST_KNOWN && strstr(ae_name(code, call->name), "xor")))
                 ae_say(hunt, AE_STRATEGY_P02, match->at, 0.94,
                        "values of the warp are combined at %s distances by shuffles", "halving");
-            (void)value;
         } else if (ae_role(hunt, match, "combine")) {
             /* s[t] += s[t + d] with d halving; also by min, max or a comparison */
             const struct ae_access *to = ae_access_at(code, match->a);
@@ -756,8 +754,6 @@ static void dynamic(struct ae_hunt *hunt)
 }
 
 /* B03 */
-static const char *const sizes[] = {"length", "len",   "degree",   "deg",   "size",
-                                    "nnz",    "count", "maturity", "steps", NULL};
 static const char *const size_words[] = {"length", "len", "degree", "deg", "nnz", "maturity", NULL};
 
 static void bins(struct ae_hunt *hunt)
@@ -829,7 +825,6 @@ static void bins(struct ae_hunt *hunt)
     if (launches >= 2)
         ae_say(hunt, AE_STRATEGY_B03, code->functions[launched].node, 0.72,
                "kernels of their own handle short and long items");
-    (void)sizes;
 }
 
 /* B04 */
