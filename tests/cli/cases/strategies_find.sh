@@ -1,0 +1,15 @@
+# A search, its margin and its JSON.
+# needs: acceleval strategies find "$TASKS/common/check.cuh"
+cat >mine.cu <<'EOF'
+#include <cuda_runtime.h>
+
+__global__ void __launch_bounds__(256) scale(const float *__restrict__ a, float *b, int n)
+{
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        b[i] = rsqrtf(a[i]);
+}
+EOF
+acceleval strategies find mine.cu
+acceleval strategies find mine.cu --source
+acceleval strategies find mine.cu --format json | grep -A 3 '"P01": {'
+acceleval strategies find missing.cu
