@@ -27,7 +27,7 @@ struct values {
     int64_t jobs, timed, per_process, timeout_s, seed;
     struct ae_list devices;
     const char *arch;
-    bool quick, stop_on_fail, resume, require_sandbox, profile, json;
+    bool quick, no_baseline, stop_on_fail, resume, require_sandbox, profile, json;
 };
 
 const struct ae_option ae_eval_options[] = {
@@ -59,6 +59,9 @@ const struct ae_option ae_eval_options[] = {
      .fallback = "0", .lo = 0, .hi = INT64_MAX, .offset = offsetof(struct values, seed)},
     {.name = "quick", .letter = 'q', .kind = AE_OPTION_FLAG, .help = "one group of three trials",
      .offset = offsetof(struct values, quick)},
+    {.name = "no-baseline", .kind = AE_OPTION_FLAG,
+     .help = "do not time the reference: times, but no speedups; programs can still be compared with each other",
+     .offset = offsetof(struct values, no_baseline)},
     {.name = "stop-on-fail", .kind = AE_OPTION_FLAG, .help = "end at the first program that does not pass",
      .offset = offsetof(struct values, stop_on_fail)},
     {.name = "resume", .kind = AE_OPTION_FLAG, .help = "skip what the store already has with the same options",
@@ -188,11 +191,13 @@ static void print_line(struct session *s, const struct ae_measurement *m, const 
     } else if (m->verdict == AE_PASS) {
         struct ae_speedup speedup;
         summarise(m, &speedup);
-        char share[48] = "";
+        char share[48] = "", speed[24] = "-"; /* not known without a baseline */
+        if (!isnan(speedup.s))
+            snprintf(speed, sizeof speed, "%.2fx", speedup.s);
         if (m->notes & AE_NOTE_HOST_SHARE)
             snprintf(share, sizeof share, "  (host %.1f cores)", host_share(m));
-        printf("%-12s %-34s %-7s pass   %10.3f ms  %8.2fx%s%s%s\n", entrant ? entrant : "", m->task->id, ae_size_name(m->size),
-               speedup.median_ns * 1e-6, speedup.s, m->notes & AE_NOTE_FEW_TRIALS ? "  (noisy)" : "", share,
+        printf("%-12s %-34s %-7s pass   %10.3f ms  %9s%s%s%s\n", entrant ? entrant : "", m->task->id, ae_size_name(m->size),
+               speedup.median_ns * 1e-6, speed, m->notes & AE_NOTE_FEW_TRIALS ? "  (noisy)" : "", share,
                m->notes & AE_NOTE_LEAKS ? "  (leaks memory)" : "");
     } else {
         printf("%-12s %-34s %-7s %s%s%s: %s\n", entrant ? entrant : "", m->task->id, ae_size_name(m->size),
@@ -224,6 +229,7 @@ static int evaluate_item(struct session *s, struct ae_submission_item *item, enu
     const struct ae_evaluate_options options = {
         .quick = s->values.quick,
         .single = item->single,
+        .no_baseline = s->values.no_baseline,
         .timed = (int)s->values.timed,
         .per_process = (int)s->values.per_process,
         .timeout_ns = s->values.timeout_s * AE_SEC,
@@ -558,8 +564,9 @@ int ae_cmd_eval(const struct ae_command *self, int argc, char **argv)
     if (rc == AE_OK) {
         char bank[17];
         ae_bank_name(&s.context.bank, bank);
-        snprintf(s.options_key, sizeof s.options_key, "quick=%d timed=%d per_process=%d timeout=%lld bank=%s", s.values.quick,
-                 (int)s.values.timed, (int)s.values.per_process, (long long)s.values.timeout_s, bank);
+        snprintf(s.options_key, sizeof s.options_key, "quick=%d timed=%d per_process=%d timeout=%lld bank=%s%s", s.values.quick,
+                 (int)s.values.timed, (int)s.values.per_process, (long long)s.values.timeout_s, bank,
+                 s.values.no_baseline ? " no_baseline" : "");
         ae_autofree char *json = ae_options_json(ae_eval_options, &s.values);
         rc = ae_cli_begin_run(&s.context, s.store, argc, argv, json, &s.run, &err);
     }

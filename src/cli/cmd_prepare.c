@@ -10,8 +10,8 @@
 struct values {
     struct ae_task_list tasks;
     unsigned sizes;
-    int64_t jobs;
-    bool full, dry_run;
+    int64_t jobs, timed;
+    bool full, no_baseline, dry_run;
 };
 
 const struct ae_option ae_prepare_options[] = {
@@ -20,6 +20,10 @@ const struct ae_option ae_prepare_options[] = {
      .offset = offsetof(struct values, sizes)},
     {.name = "jobs", .letter = 'j', .kind = AE_OPTION_INTEGER, .help = "references at a time; 0: one a core",
      .fallback = "0", .lo = 0, .hi = 64, .offset = offsetof(struct values, jobs)},
+    {.name = "timed", .kind = AE_OPTION_INTEGER, .help = "for evaluations with so many timed trials; 0: the usual number",
+     .fallback = "0", .lo = 0, .hi = 16, .offset = offsetof(struct values, timed)},
+    {.name = "no-baseline", .kind = AE_OPTION_FLAG, .help = "answers only, as 'eval --no-baseline' needs them",
+     .offset = offsetof(struct values, no_baseline)},
     {.name = "full", .kind = AE_OPTION_FLAG, .help = "the whole bank, not only what a first evaluation needs",
      .offset = offsetof(struct values, full)},
     {.name = "dry-run", .letter = 'n', .kind = AE_OPTION_FLAG, .help = "say what it will take, and stop",
@@ -45,10 +49,11 @@ int ae_cmd_prepare(const struct ae_command *self, int argc, char **argv)
     const int done = ae_cli_parse(self, argc, argv, &values, NULL);
     if (done >= 0)
         return done;
+    const struct ae_prepare_choice choice = {values.full, (int)values.timed, values.no_baseline};
     int rc = ae_cli_context(&context, &progress, &err);
     if (rc == AE_OK)
         rc = ae_prepare_plan(&context, values.tasks.count ? values.tasks.items : ae_tasks,
-                             values.tasks.count ? values.tasks.count : (size_t)ae_task_count, values.sizes, values.full,
+                             values.tasks.count ? values.tasks.count : (size_t)ae_task_count, values.sizes, &choice,
                              &plan, &err);
     if (rc == AE_OK) {
         ae_progress_clear(&progress);

@@ -398,7 +398,7 @@ static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool reco
 static bool open_cell(struct evaluation *e, const struct ae_case_name *name, bool baseline, struct ae_case *cell)
 {
     struct ae_error err = {0};
-    if (ae_case_open(e->context, name, baseline, cell, &err) == AE_OK)
+    if (ae_case_open(e->context, name, baseline && !e->options->no_baseline, cell, &err) == AE_OK)
         return true;
     ae_case_release(cell);
     host_error(e, &err);

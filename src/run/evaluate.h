@@ -9,6 +9,7 @@ struct ae_evaluate_options {
     bool practice;      /* practice bank, every family, no timing: `check` */
     bool quick;         /* one group, three trials */
     bool single;        /* one core (the reference as an entrant) */
+    bool no_baseline;   /* the reference is not timed: no speedup over it is known */
     int timed;          /* 0: as the bank's plan says */
     int per_process;    /* timed trials that a process may serve; 0: no limit */
     int64_t timeout_ns; /* of a call; 0: the larger of 10 s and twice the reference */

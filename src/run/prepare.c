@@ -43,11 +43,11 @@ static void guess_size(const struct ae_task *task, enum ae_size size, double *re
 }
 
 int ae_prepare_plan(struct ae_context *context, const struct ae_task *const *tasks, size_t task_count, unsigned sizes,
-                    bool full, struct ae_prepare_plan *ret, struct ae_error *err)
+                    const struct ae_prepare_choice *choice, struct ae_prepare_plan *ret, struct ae_error *err)
 {
     struct guess *all = NULL;
     size_t count = 0;
-    *ret = (struct ae_prepare_plan){0};
+    *ret = (struct ae_prepare_plan){.no_baselines = choice->no_baselines};
     for (size_t t = 0; t < task_count; t++)
         for (int s = 0; s < AE_SIZE_COUNT; s++) {
             struct ae_case_name names[64];
@@ -57,14 +57,15 @@ int ae_prepare_plan(struct ae_context *context, const struct ae_task *const *tas
             uint64_t bytes = 0;
             if (!(sizes & AE_AT(s)))
                 continue;
-            const int timed = full ? plan->timed : plan->first_trials;
-            const int fresh = full ? plan->fresh : (timed + plan->trials_per_group - 1) / plan->trials_per_group;
+            const int usual = choice->timed ? choice->timed : plan->first_trials;
+            const int timed = choice->full || usual > plan->timed ? plan->timed : usual;
+            const int fresh = choice->full ? plan->fresh : (timed + plan->trials_per_group - 1) / plan->trials_per_group;
             int n = ae_cases_of(tasks[t], size, false, timed, fresh, names);
             for (int i = 0; context->device.handle && i < AE_LEDGER_INSTANCES; i++)
                 names[n++] = (struct ae_case_name){
                     .task = tasks[t], .size = size, .kind = AE_TRIAL_LEDGER, .number = i};
             for (int i = 0; i < n; i++) {
-                const bool baseline = names[i].kind == AE_TRIAL_TIMED;
+                const bool baseline = names[i].kind == AE_TRIAL_TIMED && !choice->no_baselines;
                 if (ae_case_cached(context, &names[i], baseline))
                     continue;
                 if (seconds < 0)
@@ -170,7 +171,7 @@ int ae_prepare_run(struct ae_context *context, const struct ae_prepare_plan *pla
     for (size_t i = 0; i < plan->count && !*stop; i++) {
         struct ae_case made;
         struct ae_error problem = {0};
-        const bool baseline = plan->cases[i].kind == AE_TRIAL_TIMED;
+        const bool baseline = plan->cases[i].kind == AE_TRIAL_TIMED && !plan->no_baselines;
         if (!baseline && context->host.core_count > 2)
             continue;
         ae_context_say(context, "%zu of %zu: %s %s", i + 1, plan->count, plan->cases[i].task->id,

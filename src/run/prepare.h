@@ -8,12 +8,19 @@ struct ae_prepare_plan {
     struct ae_case_name *cases; /* what is missing, longest expected first */
     size_t count;
     size_t answers, baselines;  /* of which */
+    bool no_baselines;
     double seconds;             /* what it will take, by the work models: a rough guess */
 };
 
-/* full: everything in the bank, else what a first evaluation needs. The caller frees ret->cases. */
+struct ae_prepare_choice {
+    bool full;         /* everything in the bank, else what a first evaluation needs */
+    int timed;         /* what one of so many timed trials needs; 0: the usual number */
+    bool no_baselines; /* answers only */
+};
+
+/* The caller frees ret->cases. */
 int ae_prepare_plan(struct ae_context *context, const struct ae_task *const *tasks, size_t task_count, unsigned sizes,
-                    bool full, struct ae_prepare_plan *ret, struct ae_error *err);
+                    const struct ae_prepare_choice *choice, struct ae_prepare_plan *ret, struct ae_error *err);
 
 /* Makes them. jobs 0: one a core. Ends early, with AE_OK, where *stop becomes nonzero; what is done is kept. A case that
  * fails is reported through err after the others have been made. */
