@@ -1,0 +1,254 @@
+/* Calls an emulated solution on instances of a task and has the task's judge look at every answer.
+ *     emulate_driver TASK OBJECT [OPTION...]        see the script `run`, which makes the object
+ * Every call runs in a process of its own. Exit 0: all answers are right and nothing was left behind. */
+#include "judge/judge.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AE_TASK(id) void ae_reference_##id(void);
+#include "tasks.def"
+#undef AE_TASK
+
+static const struct entry {
+    const char *id;
+    void (*reference)(void);
+} entries[] = {
+#define AE_TASK(id) {#id, ae_reference_##id},
+#include "tasks.def"
+#undef AE_TASK
+};
+
+#define ORDERS_MAX 64
+
+static struct options {
+    const char *families; /* comma-separated; NULL: all that are judged at the size */
+    enum ae_size size;
+    uint64_t seed;
+    int orders[ORDERS_MAX], order_count;
+    int processors, capability, jobs;
+    unsigned limit_s; /* of one call */
+    bool keep_going;
+} options = {.size = AE_SMALL, .seed = 1, .orders = {0, 1, 2}, .order_count = 3, .processors = 4, .capability = 90,
+             .jobs = 1, .limit_s = 120};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static const char *order_name(int order, char *text, size_t size)
+{
+    if (order > 1)
+        snprintf(text, size, "random %d", order);
+    else
+        snprintf(text, size, "%s", order ? "reverse" : "forward");
+    return text;
+}
+
+static _Noreturn void die(const char *text)
+{
+    fprintf(stderr, "%s\n", text);
+    exit(2);
+}
+
+static struct object {
+    void (*solution)(void);
+    void (*begin)(uint64_t order, int processors, int capability);
+    bool (*end)(char *text, size_t size);
+} object;
+
+static void *symbol(void *handle, const char *name)
+{
+    void *p = dlsym(handle, name);
+    if (!p)
+        die(dlerror());
+    return p;
+}
+
+static volatile sig_atomic_t late;
+static void on_alarm(int signal)
+{
+    (void)signal;
+    static const char text[] = "emulate: the time limit is over\n";
+    if (write(2, text, sizeof text - 1) < 0)
+        late = 1;
+    _exit(10);
+}
+
+/* One call; never returns. */
+static _Noreturn void call(const struct ae_instance *inst, const struct ae_expected *right, int order)
+{
+    const struct ae_task *task = inst->task;
+    struct ae_error err = {0};
+    struct ae_expected got;
+    char name[32], left[512];
+    if (ae_expected_alloc(&got, inst, &err) != AE_OK)
+        die(err.text);
+    for (int i = 0; i < task->arg_count; i++)
+        if (task->args[i].role == AE_OUT)
+            memset(got.out[i].data, 0xff, got.out[i].count * ae_type_size(got.out[i].type));
+    const uint64_t digest = ae_instance_digest(inst);
+    signal(SIGALRM, on_alarm);
+    alarm(options.limit_s);
+    const double start = now();
+    object.begin((uint64_t)order, options.processors, options.capability);
+    if (ae_instance_call(inst, &got, object.solution, &err) != AE_OK)
+        die(err.text);
+    const bool clean = object.end(left, sizeof left);
+    alarm(0);
+    const void *answer[AE_ARGS_MAX] = {0};
+    for (int i = 0; i < task->arg_count; i++)
+        answer[i] = got.out[i].data;
+    struct ae_judgement j;
+    if (ae_judge(inst, right, answer, &j, &err) != AE_OK)
+        die(err.text);
+    const bool kept = digest == ae_instance_digest(inst);
+    printf("%-24s %-10s %-7s %6.2f s  %s%s%s%s\n", task->families[inst->family].name, order_name(order, name, sizeof name),
+           j.right && clean && kept ? "right" : "WRONG", now() - start, j.right ? "" : j.text,
+           kept ? "" : " an input was written to;", clean ? "" : " left behind: ", clean ? "" : left);
+    fflush(stdout);
+    _exit(j.right && clean && kept ? 0 : 1);
+}
+
+static int failures, running;
+
+static void wait_for_one(void)
+{
+    int status;
+    const pid_t pid = wait(&status);
+    if (pid < 0)
+        return;
+    running--;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return;
+    failures++;
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "  a call was ended by signal %d (%s)\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else if (WEXITSTATUS(status) != 1)
+        fprintf(stderr, "  a call ended early (%d), see above\n", WEXITSTATUS(status));
+}
+
+static bool listed(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+        if (strncmp(p, name, n) == 0 && (p[n] == 0 || p[n] == ','))
+            return true;
+    return false;
+}
+
+static void try_family(const struct entry *entry, const struct ae_task *task, int family)
+{
+    struct ae_instance inst;
+    struct ae_expected right;
+    struct ae_error err = {0};
+    if (ae_instance_make(&inst, task, options.size, family, options.seed, &err) != AE_OK ||
+        ae_expected_alloc(&right, &inst, &err) != AE_OK ||
+        ae_instance_call(&inst, &right, entry->reference, &err) != AE_OK ||
+        (task->make_aux && task->make_aux(&inst, &right, &err) != AE_OK))
+        die(err.text);
+    fflush(stdout);
+    for (int k = 0; k < options.order_count; k++) {
+        while (running >= options.jobs)
+            wait_for_one();
+        const int before = failures;
+        const pid_t pid = fork();
+        if (pid < 0)
+            die(strerror(errno));
+        if (pid == 0)
+            call(&inst, &right, options.orders[k]);
+        running++;
+        if (options.jobs == 1) {
+            char name[32];
+            wait_for_one();
+            if (failures > before) {
+                fprintf(stderr, "%s: family %s, order %s, seed %llu: FAILED\n", task->id, task->families[family].name,
+                        order_name(options.orders[k], name, sizeof name), (unsigned long long)options.seed);
+                break;
+            }
+        }
+    }
+    while (running > 0)
+        wait_for_one();
+    ae_expected_release(&right);
+    ae_instance_release(&inst);
+}
+
+static void parse(int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!value)
+            die("an option without its value");
+        i++;
+        if (strcmp(name, "--families") == 0) {
+            options.families = strcmp(value, "all") == 0 ? NULL : value;
+        } else if (strcmp(name, "--size") == 0) {
+            if ((options.size = ae_size_find(value)) == AE_SIZE_COUNT)
+                die("no such size");
+        } else if (strcmp(name, "--seed") == 0) {
+            options.seed = strtoull(value, NULL, 10);
+        } else if (strcmp(name, "--orders") == 0) { /* how many */
+            options.order_count = atoi(value);
+            if (options.order_count < 1 || options.order_count > ORDERS_MAX)
+                die("--orders wants 1 to 64");
+            for (int k = 0; k < options.order_count; k++)
+                options.orders[k] = k;
+        } else if (strcmp(name, "--order") == 0) { /* this one */
+            options.order_count = 1;
+            options.orders[0] = atoi(value);
+        } else if (strcmp(name, "--processors") == 0) {
+            options.processors = atoi(value);
+        } else if (strcmp(name, "--arch") == 0) {
+            options.capability = atoi(value);
+        } else if (strcmp(name, "--jobs") == 0) {
+            options.jobs = atoi(value);
+        } else if (strcmp(name, "--limit") == 0) {
+            options.limit_s = (unsigned)atoi(value);
+        } else {
+            fprintf(stderr, "no option %s\n", name);
+            exit(2);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        die("usage: emulate_driver TASK OBJECT [OPTION VALUE]...");
+    struct ae_error err = {0};
+    const struct ae_task *task = ae_task_find(argv[1], &err);
+    if (!task)
+        die(err.text);
+    parse(argc - 3, argv + 3);
+    void *handle = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        die(dlerror());
+    *(void **)&object.solution = symbol(handle, "solution_compute");
+    *(void **)&object.begin = symbol(handle, "ae_emulate_begin");
+    *(void **)&object.end = symbol(handle, "ae_emulate_end");
+    const struct entry *entry = entries;
+    while (strcmp(entry->id, task->id) != 0)
+        entry++;
+    int tried = 0;
+    for (int f = 0; f < ae_task_family_count(task); f++) {
+        if (!(task->families[f].sizes & AE_AT(options.size)) ||
+            (options.families && !listed(options.families, task->families[f].name)))
+            continue;
+        tried++;
+        try_family(entry, task, f);
+    }
+    if (tried == 0)
+        die("no such family at this size");
+    return failures > 0;
+}

@@ -1,0 +1,1 @@
+#include "emulate.h"
