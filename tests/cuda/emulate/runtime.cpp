@@ -16,11 +16,13 @@
 #include <unistd.h>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(AE_EMULATE_CHECKED) /* the solution is instrumented; what is here is not, for speed */
 #include <sanitizer/asan_interface.h>
+#define POISON(p, n)   __asan_poison_memory_region(p, n)
+#define UNPOISON(p, n) __asan_unpoison_memory_region(p, n)
 #else
-#define ASAN_POISON_MEMORY_REGION(p, n)   ((void)(p), (void)(n))
-#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define POISON(p, n)   ((void)(p), (void)(n))
+#define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
 #if !defined(__x86_64__)
@@ -100,6 +102,8 @@ struct Block {
     Cluster *cluster;
     unsigned rank;
     char *memory;
+    size_t dynamic; /* bytes of it that a launch asked for */
+    size_t placed;  /* of the file's variables, those that may be touched */
     std::vector<Thread> threads;
     std::vector<Warp> warps;
     std::vector<unsigned> order;
@@ -139,7 +143,18 @@ static struct {
 static Thread *current;
 static Fiber *current_fiber;
 static void *main_stack_pointer;
+/* Whether the kernel's own code runs: only that may be interrupted. */
 static volatile sig_atomic_t in_device;
+static inline void enter()
+{
+    in_device = 0;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+static inline void leave()
+{
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    in_device = 1;
+}
 char *block_memory;
 
 extern "C" void ae_switch(void **save, void *load);
@@ -175,7 +190,7 @@ static void place_text(char *text, size_t size, const Thread *t)
 
 [[noreturn]] void fault(const char *file, int line, const char *format, ...)
 {
-    in_device = 0;
+    enter();
     char text[1024], place[128] = "";
     va_list list;
     va_start(list, format);
@@ -202,6 +217,7 @@ static void run(Thread *t)
 }
 
 static void thread_ended(Thread *t);
+static void yield();
 static void schedule();
 
 /* A fiber runs one thread after the other; one that waits keeps its fiber. */
@@ -213,9 +229,9 @@ static Thread *next_thread();
             t->fiber = current_fiber;
             current_fiber->thread = t;
             run(t);
-            in_device = 1;
+            leave();
             (*grid.body)();
-            in_device = 0;
+            enter();
             thread_ended(t);
             current_fiber->thread = nullptr;
             current = nullptr;
@@ -341,11 +357,13 @@ static size_t variables_end = SHARED_PER_BLOCK;
 
 static void clear_memory(Block *b)
 {
-    ASAN_UNPOISON_MEMORY_REGION(b->memory, grid.config.shared);
-    memset(b->memory, settings.poison, grid.config.shared);
-    const size_t rest = SHARED_PER_BLOCK - grid.config.shared;
-    if (rest > 0)
-        ASAN_POISON_MEMORY_REGION(b->memory + grid.config.shared, rest);
+    const size_t bytes = grid.config.shared;
+    if (b->dynamic != bytes) {
+        POISON(b->memory, SHARED_PER_BLOCK);
+        UNPOISON(b->memory, bytes);
+        b->dynamic = bytes;
+    }
+    memset(b->memory, settings.poison, bytes);
 }
 
 struct Placed {
@@ -356,7 +374,7 @@ static std::vector<Placed> variables;
 void SharedVariable::place()
 {
     const sig_atomic_t device = in_device;
-    in_device = 0;
+    enter();
     const size_t align = alignment < 16 ? 16 : alignment;
     const size_t at = (variables_end + 16 + align - 1) / align * align;
     if (at + bytes > BLOCK_BYTES)
@@ -365,18 +383,20 @@ void SharedVariable::place()
     variables_end = at + bytes;
     variables.push_back({at, bytes});
     for (Block *b : grid.resident) {
-        ASAN_UNPOISON_MEMORY_REGION(b->memory + at, bytes);
+        UNPOISON(b->memory + at, bytes);
         memset(b->memory + at, settings.poison, bytes);
     }
-    in_device = device;
+    if (device)
+        leave();
 }
 
 static void clear_variables(Block *b)
 {
-    for (const Placed &v : variables) {
-        ASAN_UNPOISON_MEMORY_REGION(b->memory + v.offset, v.bytes);
-        memset(b->memory + v.offset, settings.poison, v.bytes);
-    }
+    for (; b->placed < variables.size(); b->placed++)
+        UNPOISON(b->memory + variables[b->placed].offset, variables[b->placed].bytes);
+    if (!variables.empty())
+        for (const Placed &v : variables)
+            memset(b->memory + v.offset, settings.poison, v.bytes);
 }
 
 void *dynamic_shared()
@@ -406,13 +426,15 @@ static bool admit()
         Block *b;
         if (grid.spare.empty()) {
             b = new Block();
+            b->dynamic = ~size_t(0);
+            b->placed = 0;
             b->memory = static_cast<char *>(mmap(nullptr, BLOCK_BYTES, PROT_READ | PROT_WRITE,
                                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
             if (b->memory == MAP_FAILED) {
                 perror("emulate: shared memory of a block");
                 _exit(9);
             }
-            ASAN_POISON_MEMORY_REGION(b->memory + SHARED_PER_BLOCK, BLOCK_BYTES - SHARED_PER_BLOCK);
+            POISON(b->memory + SHARED_PER_BLOCK, BLOCK_BYTES - SHARED_PER_BLOCK);
         } else {
             b = grid.spare.back();
             grid.spare.pop_back();
@@ -514,7 +536,7 @@ static bool complete_exchange(Block *b, unsigned warp, unsigned mask, Exchange w
 
 Exchanged *exchange(unsigned mask, Exchange what, uint64_t value, const char *file, int line)
 {
-    in_device = 0;
+    enter();
     Thread *t = current;
     const unsigned l = t->linear % 32, warp = t->linear / 32;
     if (!(mask >> l & 1))
@@ -532,7 +554,7 @@ Exchanged *exchange(unsigned mask, Exchange what, uint64_t value, const char *fi
         wait_in(t, State::LANES, file, line);
     }
     Exchanged *e = t->exchanged;
-    in_device = 1;
+    leave();
     return e;
 }
 
@@ -540,9 +562,10 @@ void release(Exchanged *e)
 {
     if (--e->readers == 0) {
         const sig_atomic_t device = in_device;
-        in_device = 0;
+        enter();
         spare_exchanges.push_back(e);
-        in_device = device;
+        if (device)
+            leave();
     }
 }
 
@@ -568,7 +591,7 @@ static void complete_block(Block *b)
 
 int block_barrier(Vote vote, int predicate, const char *file, int line)
 {
-    in_device = 0;
+    enter();
     Thread *t = current;
     Block *b = t->block;
     if (b->waiting == 0) {
@@ -591,7 +614,7 @@ int block_barrier(Vote vote, int predicate, const char *file, int line)
     complete_block(b);
     schedule();
     const int result = b->result;
-    in_device = 1;
+    leave();
     return result;
 }
 
@@ -610,7 +633,7 @@ static void complete_named(Block *b, int id)
 
 void named_barrier(int id, unsigned threads, bool wait, const char *file, int line)
 {
-    in_device = 0;
+    enter();
     Thread *t = current;
     Block *b = t->block;
     if (threads == 0)
@@ -631,7 +654,7 @@ void named_barrier(int id, unsigned threads, bool wait, const char *file, int li
     } else {
         complete_named(b, id);
     }
-    in_device = 1;
+    leave();
 }
 
 static void complete_grid()
@@ -649,7 +672,7 @@ static void complete_grid()
 
 void grid_barrier(const char *file, int line)
 {
-    in_device = 0;
+    enter();
     if (!grid.config.cooperative)
         fault(file, line, "waits for the grid in a launch that is not cooperative");
     grid.at_grid.push_back(current);
@@ -658,7 +681,7 @@ void grid_barrier(const char *file, int line)
     current->line = line;
     complete_grid();
     schedule();
-    in_device = 1;
+    leave();
 }
 
 static void complete_cluster(Cluster *c)
@@ -683,14 +706,14 @@ void cluster_arrive(const char *file, int line)
     Cluster *c = t->block->cluster;
     if (!c)
         return;
-    in_device = 0;
+    enter();
     if (t->reading)
         fault(file, line, "arrives twice at the cluster's barrier");
     t->reading = true;
     t->value = c->generation;
     c->arrived++;
     complete_cluster(c);
-    in_device = 1;
+    leave();
 }
 
 void cluster_wait(const char *file, int line)
@@ -699,13 +722,13 @@ void cluster_wait(const char *file, int line)
     Cluster *c = t->block->cluster;
     if (!c)
         return void(block_barrier(VOTE_NONE, 0, file, line));
-    in_device = 0;
+    enter();
     if (t->value == c->generation) {
         c->waiting.push_back(t);
         wait_in(t, State::CLUSTER, file, line);
     }
     t->reading = false;
-    in_device = 1;
+    leave();
 }
 
 unsigned cluster_rank()
@@ -746,6 +769,114 @@ void *cluster_map(const void *address, unsigned rank, const char *file, int line
     if (to->begun == to->count && to->ended == to->count)
         fault(file, line, "reaches into the shared memory of block %u of its cluster, which has ended", rank);
     return to->memory + (p - owner->memory);
+}
+
+static unsigned offset_of(const void *address, const Block **owner)
+{
+    const char *p = static_cast<const char *>(address);
+    const Block *b = current->block;
+    if (p >= b->memory && p < b->memory + BLOCK_BYTES) {
+        *owner = b;
+        return static_cast<unsigned>(p - b->memory);
+    }
+    if (b->cluster)
+        for (const Block *other : b->cluster->blocks)
+            if (p >= other->memory && p < other->memory + BLOCK_BYTES) {
+                *owner = other;
+                return static_cast<unsigned>(p - other->memory);
+            }
+    fault("inline PTX", 0, "takes %p for an address in shared memory", address);
+}
+unsigned to_shared(const void *address)
+{
+    const Block *owner;
+    const unsigned offset = offset_of(address, &owner);
+    return offset | (owner == current->block ? 0 : (owner->rank + 1) << 24);
+}
+void *from_shared(uint64_t address)
+{
+    const unsigned offset = address & 0xffffff, rank = static_cast<unsigned>(address >> 24);
+    if (rank == 0 && offset < BLOCK_BYTES)
+        return current->block->memory + offset;
+    if (offset >= BLOCK_BYTES || rank > cluster_size())
+        fault("inline PTX", 0, "%#llx is no address in shared memory", static_cast<unsigned long long>(address));
+    return cluster_map(current->block->memory + offset, rank - 1, "inline PTX", 0);
+}
+unsigned map_shared(unsigned address, unsigned rank)
+{
+    return (address & 0xffffff) | (rank + 1) << 24;
+}
+unsigned warp()
+{
+    return current->linear / 32;
+}
+unsigned processor()
+{
+    return current->block->number % static_cast<unsigned>(settings.processors);
+}
+unsigned processors()
+{
+    return static_cast<unsigned>(settings.processors);
+}
+
+struct Mbarrier {
+    uint64_t phase : 1, count : 13, pending : 13, bytes : 37; /* bytes: plus 2^36, since they may come before they are expected */
+};
+constexpr uint64_t NO_BYTES = uint64_t(1) << 36;
+static Mbarrier *as_barrier(void *p)
+{
+    static_assert(sizeof(Mbarrier) == 8, "as wide as the machine's");
+    aligned(p, size_t(8), "a barrier in shared memory", 0);
+    return static_cast<Mbarrier *>(p);
+}
+static void turn(Mbarrier *b)
+{
+    if (b->pending == 0 && b->bytes == NO_BYTES) {
+        b->phase ^= 1;
+        b->pending = b->count;
+        grid.progress++;
+    }
+}
+void barrier_init(void *p, unsigned count)
+{
+    Mbarrier *b = as_barrier(p);
+    b->phase = 0;
+    b->count = b->pending = count;
+    b->bytes = NO_BYTES;
+}
+uint64_t barrier_arrive(void *p, unsigned count, unsigned expected)
+{
+    Mbarrier *b = as_barrier(p);
+    const uint64_t phase = b->phase;
+    if (count > b->pending)
+        fault("a barrier in shared memory", 0, "more threads arrive than it was made for (or it was not made)");
+    b->bytes += expected;
+    b->pending -= count;
+    turn(b);
+    return phase;
+}
+void barrier_expect(void *p, unsigned bytes)
+{
+    as_barrier(p)->bytes += bytes;
+}
+void barrier_complete(void *p, unsigned bytes)
+{
+    Mbarrier *b = as_barrier(p);
+    b->bytes -= bytes;
+    turn(b);
+}
+bool barrier_try_parity(void *p, unsigned parity)
+{
+    for (int turns = 0; as_barrier(p)->phase == (parity & 1) && turns < 2; turns++) {
+        enter();
+        yield();
+        leave();
+    }
+    return as_barrier(p)->phase != (parity & 1);
+}
+bool barrier_try(void *p, uint64_t token)
+{
+    return barrier_try_parity(p, static_cast<unsigned>(token & 1));
 }
 
 static void block_ended(Block *b)
@@ -833,9 +964,9 @@ void pause()
     static unsigned turn;
     if (grid.resident.size() <= 1 && ++turn % 64)
         return;
-    in_device = 0;
+    enter();
     yield();
-    in_device = 1;
+    leave();
 }
 
 void atomic_pause()
@@ -845,9 +976,9 @@ void atomic_pause()
     static unsigned turn;
     if (++turn % (grid.resident.size() > 1 ? 4 : 1024))
         return;
-    in_device = 0;
+    enter();
     yield();
-    in_device = 1;
+    leave();
 }
 
 static unsigned long seen_switches;
@@ -862,14 +993,14 @@ static void on_tick(int)
         return;
     }
     const int saved = errno;
-    in_device = 0;
+    enter();
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGRTMIN + 3);
     pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
     yield();
     seen_switches = grid.switches;
-    in_device = 1;
+    leave();
     errno = saved;
 }
 
@@ -1216,8 +1347,16 @@ int submit(const Config &config, const char *name, const char *file, int line, c
                 name, g.x, g.y, g.z, b.x, b.y, b.z);
         return remember(cudaErrorInvalidConfiguration);
     }
-    if (c.x * c.y * c.z > 16)
+    if (c.x * c.y * c.z > 16 || (c.x * c.y * c.z > 1 && settings.capability < 90)) {
+        fprintf(stderr, "emulate: %s:%d: %s: clusters of (%u,%u,%u) blocks are none here\n", file, line, name, c.x, c.y,
+                c.z);
         return remember(cudaErrorInvalidConfiguration);
+    }
+    if (threads > config.bound) {
+        fprintf(stderr, "emulate: %s:%d: %s: blocks of %llu threads, where __launch_bounds__ says %u\n", file, line, name,
+                static_cast<unsigned long long>(threads), config.bound);
+        return remember(cudaErrorInvalidValue);
+    }
     const auto limit = dynamic_limits.find(kernel);
     if (config.shared > SHARED_PER_BLOCK ||
         (config.shared > SHARED_PLAIN && kernel &&

@@ -27,8 +27,6 @@
 #define __constant__
 #define __managed__
 #define __grid_constant__
-#define __launch_bounds__(...)
-#define __maxnreg__(...)
 #define __forceinline__ inline
 #define __align__(n) __attribute__((aligned(n)))
 #define __CUDACC__      1
@@ -139,6 +137,23 @@ uint3 cluster_dims();
 bool is_cooperative();
 /* The address in the memory of another block of the cluster that corresponds to one in the caller's. */
 void *cluster_map(const void *address, unsigned rank, const char *file, int line);
+/* Addresses in shared memory as numbers of 32 bits: an offset, and above it the rank in the cluster plus 1 where it is
+ * another block's. */
+unsigned to_shared(const void *address);
+void *from_shared(uint64_t address);
+inline void *from_global(const void *address) { return const_cast<void *>(address); }
+inline void *from_global(uint64_t address) { return reinterpret_cast<void *>(address); }
+unsigned map_shared(unsigned address, unsigned rank);
+unsigned warp();
+unsigned processor();
+unsigned processors();
+/* Barriers in shared memory, of 8 bytes: phase, arrivals that are missing, bytes that are missing. */
+void barrier_init(void *barrier, unsigned count);
+uint64_t barrier_arrive(void *barrier, unsigned count, unsigned expected_bytes);
+void barrier_expect(void *barrier, unsigned bytes);
+void barrier_complete(void *barrier, unsigned bytes);
+bool barrier_try_parity(void *barrier, unsigned parity);
+bool barrier_try(void *barrier, uint64_t token);
 /* Lets others go on where this thread may be waiting for them in a loop. */
 void pause();
 void atomic_pause();
@@ -162,6 +177,9 @@ struct Config {
     cudaStream_t stream;
     dim3 cluster = dim3(1, 1, 1);
     bool cooperative = false;
+    unsigned bound = 1024; /* of threads a block */
+    Config &clustered(dim3 dims) { return cluster = dims, *this; }
+    Config &bounded(unsigned threads) { return bound = threads, *this; }
     Config(dim3 g, dim3 b, size_t s = 0, cudaStream_t st = nullptr) : grid(g), block(b), shared(s), stream(st) {}
 };
 /* Checks and queues a launch; an error becomes the last one. */
@@ -215,6 +233,39 @@ template <typename T> T from_bits(uint64_t bits)
     T value;
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+inline void aligned(const void *p, size_t bytes, const char *file, int line)
+{
+    if (reinterpret_cast<uintptr_t>(p) % bytes)
+        fault(file, line, "a misaligned address %p", p);
+}
+template <typename T> void aligned(const T *p, int count, const char *file, int line)
+{
+    aligned(static_cast<const void *>(p), count * sizeof(T), file, line);
+}
+inline void copy_padded(void *to, const void *from, size_t bytes, size_t real)
+{
+    aligned(to, bytes, __builtin_FILE(), __builtin_LINE());
+    aligned(from, bytes, __builtin_FILE(), __builtin_LINE());
+    memcpy(to, from, real);
+    memset(static_cast<char *>(to) + real, 0, bytes - real);
+}
+inline void copy_bulk(void *to, const void *from, size_t bytes, void *barrier)
+{
+    aligned(to, size_t(16), __builtin_FILE(), __builtin_LINE());
+    aligned(from, size_t(16), __builtin_FILE(), __builtin_LINE());
+    if (bytes % 16)
+        fault(__builtin_FILE(), __builtin_LINE(), "a bulk copy of %zu bytes", bytes);
+    memcpy(to, from, bytes);
+    barrier_complete(barrier, static_cast<unsigned>(bytes));
+}
+inline unsigned lop3(unsigned a, unsigned b, unsigned c, unsigned table)
+{
+    unsigned r = 0;
+    for (int i = 0; i < 32; i++)
+        r |= (table >> ((a >> i & 1) << 2 | (b >> i & 1) << 1 | (c >> i & 1)) & 1) << i;
+    return r;
 }
 
 } // namespace emulate

@@ -266,11 +266,13 @@ AE_STORE(__stcg)
 AE_STORE(__stcs)
 AE_STORE(__stwt)
 #undef AE_STORE
-inline size_t __cvta_generic_to_shared(const void *p) { return reinterpret_cast<size_t>(p); }
+inline size_t __cvta_generic_to_shared(const void *p) { return emulate::to_shared(p); }
 inline size_t __cvta_generic_to_global(const void *p) { return reinterpret_cast<size_t>(p); }
-inline void __builtin_assume_(bool) {}
 #define __builtin_assume(x) ((x) ? (void)0 : __builtin_unreachable())
-#define __pipeline_memcpy_async(to, from, bytes, ...) ((void)memcpy(to, from, bytes))
+inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zeros = 0)
+{
+    emulate::copy_padded(to, from, bytes, bytes - zeros);
+}
 inline void __pipeline_commit() {}
 inline void __pipeline_wait_prior(size_t) {}
 
