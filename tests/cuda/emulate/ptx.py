@@ -185,19 +185,14 @@ def one(instruction, operands, registers):
         pause = any(p in ('volatile', 'relaxed', 'acquire', 'cv', 'mmio') for p in parts)
         names = re.match(r'\{(.*)\}$', args[0])
         targets = [a.strip() for a in names.group(1).split(',')] if names else [args[0]]
-        lines = ['auto *p_ = static_cast<const volatile %s *>(%s)' % (TYPES[kind], addr(1))]
-        if len(targets) > 1:
-            lines.append('::emulate::aligned(const_cast<const %s *>(p_), %d, __FILE__, __LINE__)' % (TYPES[kind], len(targets)))
-        lines += ['%s = p_[%d]' % (ref(t), k) for k, t in enumerate(targets)]
+        lines = ['auto p_ = ::emulate::load_parts<%s, %d>(%s, __FILE__, __LINE__)' % (TYPES[kind], len(targets), addr(1))]
+        lines += ['%s = p_.v[%d]' % (ref(t), k) for k, t in enumerate(targets)]
         return guard + '{ %s%s; }' % ('::emulate::pause(); ' if pause else '', '; '.join(lines))
     if parts[0] == 'st' and kind in TYPES:
         names = re.match(r'\{(.*)\}$', args[1])
         sources = [a.strip() for a in names.group(1).split(',')] if names else [args[1]]
-        lines = ['auto *p_ = static_cast<volatile %s *>(%s)' % (TYPES[kind], addr(0))]
-        if len(sources) > 1:
-            lines.append('::emulate::aligned(const_cast<const %s *>(p_), %d, __FILE__, __LINE__)' % (TYPES[kind], len(sources)))
-        lines += ['p_[%d] = %s' % (k, ref(s)) for k, s in enumerate(sources)]
-        return guard + '{ %s; }' % '; '.join(lines)
+        values = ', '.join('static_cast<%s>(%s)' % (TYPES[kind], ref(s)) for s in sources)
+        return guard + '::emulate::store_parts<%s, %d>(%s, {{%s}}, __FILE__, __LINE__)' % (TYPES[kind], len(sources), addr(0), values)
     if parts[0] in ('red', 'atom') and kind in ATOMIC_TYPES and 'v2' not in parts and 'v4' not in parts:
         which = [ATOMICS[p] for p in parts[1:-1] if p in ATOMICS]
         if which:

@@ -1377,6 +1377,12 @@ int submit(const Config &config, const char *name, const char *file, int line, c
     return enqueue(config.stream, [=] { run_grid(config, name, file, line, body); });
 }
 
+int submit_host(cudaStream_t stream, std::function<void()> work)
+{
+    AE_LOCK;
+    return enqueue(stream, std::move(work));
+}
+
 Config extended(const cudaLaunchConfig_t *config)
 {
     Config c(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);

@@ -221,6 +221,9 @@ DeducedLauncher<F> deduced_launcher(F kernel, const Config &config, const char *
     return {kernel, config, name, file, line};
 }
 
+/* Queues work of the host's that stands for kernels of a library. */
+int submit_host(cudaStream_t stream, std::function<void()> work);
+
 template <typename T> uint64_t bits_of(T value)
 {
     static_assert(sizeof(T) <= 8, "lanes exchange at most 8 bytes");
@@ -240,9 +243,28 @@ inline void aligned(const void *p, size_t bytes, const char *file, int line)
     if (reinterpret_cast<uintptr_t>(p) % bytes)
         fault(file, line, "a misaligned address %p", p);
 }
-template <typename T> void aligned(const T *p, int count, const char *file, int line)
+/* Loads and stores of vectors are one instruction, which nothing comes between. */
+template <typename T, int N> struct Parts {
+    T v[N];
+};
+template <size_t Bytes>
+using Whole = std::conditional_t<Bytes == 16, long long __attribute__((vector_size(16))),
+                                 std::conditional_t<Bytes == 8, uint64_t, uint32_t>>;
+template <typename T, int N> Parts<T, N> load_parts(const void *p, const char *file, int line)
 {
-    aligned(static_cast<const void *>(p), count * sizeof(T), file, line);
+    static_assert(sizeof(T) * N <= 16, "a vector of more than 16 bytes");
+    aligned(p, sizeof(T) * N, file, line);
+    const Whole<sizeof(T) * N> whole = *static_cast<const volatile Whole<sizeof(T) * N> *>(p);
+    Parts<T, N> parts;
+    memcpy(&parts, &whole, sizeof parts);
+    return parts;
+}
+template <typename T, int N> void store_parts(void *p, Parts<T, N> parts, const char *file, int line)
+{
+    aligned(p, sizeof(T) * N, file, line);
+    Whole<sizeof(T) * N> whole;
+    memcpy(&whole, &parts, sizeof parts);
+    *static_cast<volatile Whole<sizeof(T) * N> *>(p) = whole;
 }
 inline void copy_padded(void *to, const void *from, size_t bytes, size_t real)
 {
