@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <deque>
+#include <dirent.h>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -69,7 +70,6 @@ struct Cluster;
 
 enum class State : unsigned char { RUNNING, READY, LANES, BLOCK, NAMED, CLUSTER, GRID };
 struct Thread {
-    uint3 index;
     unsigned linear;
     Block *block;
     Fiber *fiber;
@@ -121,6 +121,32 @@ struct Fiber {
     Thread *thread;
 };
 
+/* A queue that keeps its memory. */
+class Ring
+{
+    std::vector<Thread *> at = std::vector<Thread *>(1024);
+    size_t first = 0, count = 0;
+
+  public:
+    bool empty() const { return count == 0; }
+    size_t size() const { return count; }
+    Thread *front() const { return at[first]; }
+    void pop_front()
+    {
+        first = (first + 1) & (at.size() - 1);
+        count--;
+    }
+    void push_back(Thread *t)
+    {
+        if (count == at.size()) {
+            std::rotate(at.begin(), at.begin() + static_cast<long>(first), at.end());
+            first = 0;
+            at.resize(2 * count);
+        }
+        at[(first + count++) & (at.size() - 1)] = t;
+    }
+};
+
 static struct {
     bool active;
     const char *name, *file;
@@ -133,13 +159,14 @@ static struct {
     std::deque<Block *> unstarted; /* resident blocks with threads that were not begun */
     std::vector<Block *> spare;
     std::vector<Cluster *> clusters;
-    std::deque<Thread *> ready;
+    Ring ready;
     std::vector<Fiber *> idle;
     std::vector<Thread *> at_grid;
     unsigned threads_ended, threads_total_resident;
     unsigned long switches, progress, stalled;
 } grid;
 
+static std::vector<uint3> indices; /* threadIdx by the thread's number in its block */
 static Thread *current;
 static Fiber *current_fiber;
 static void *main_stack_pointer;
@@ -184,8 +211,8 @@ ae_switch:
 
 static void place_text(char *text, size_t size, const Thread *t)
 {
-    snprintf(text, size, "thread (%u,%u,%u) of block (%u,%u,%u)", t->index.x, t->index.y, t->index.z, t->block->index.x,
-             t->block->index.y, t->block->index.z);
+    const uint3 i = indices[t->linear], b = t->block->index;
+    snprintf(text, size, "thread (%u,%u,%u) of block (%u,%u,%u)", i.x, i.y, i.z, b.x, b.y, b.z);
 }
 
 [[noreturn]] void fault(const char *file, int line, const char *format, ...)
@@ -211,7 +238,7 @@ static void run(Thread *t)
 {
     current = t;
     t->state = State::RUNNING;
-    threadIdx = t->index;
+    threadIdx = indices[t->linear];
     blockIdx = t->block->index;
     block_memory = t->block->memory;
 }
@@ -466,8 +493,6 @@ static Thread *next_thread()
     if (b->begun == b->count)
         grid.unstarted.pop_front();
     Thread *t = &b->threads[n];
-    const dim3 &s = grid.config.block;
-    t->index = uint3{n % s.x, n / s.x % s.y, n / s.x / s.y};
     t->linear = n;
     t->block = b;
     t->reading = false;
@@ -914,12 +939,14 @@ static void thread_ended(Thread *t)
             if (w.waiting >> (other.linear % 32) & 1)
                 complete_exchange(b, warp, other.mask, other.exchange);
         }
-    complete_block(b);
+    if (b->waiting)
+        complete_block(b);
     if (b->cluster) {
         b->cluster->ended++;
         complete_cluster(b->cluster);
     }
-    complete_grid();
+    if (!grid.at_grid.empty())
+        complete_grid();
     if (b->ended == b->count)
         block_ended(b);
 }
@@ -1026,6 +1053,71 @@ static void start_timer()
     timer_settime(timer, 0, &every, nullptr);
 }
 
+/* --- memory ------------------------------------------------------------------------------------------------------ */
+
+static std::recursive_mutex lock;
+#define AE_LOCK std::lock_guard<std::recursive_mutex> guard_(lock)
+
+enum class Kind { DEVICE, HOST, MANAGED, REGISTERED, SYMBOL };
+struct Allocation {
+    size_t bytes;
+    Kind kind;
+    bool mapped;
+};
+static std::map<uintptr_t, Allocation> allocations;
+static cudaError_t last_error;
+static int live_streams, live_events, live_graphs;
+
+
+/* Memory of the host is closed to kernels, unless it is registered, and that of the device to the host: by poison, which
+ * only the instrumented code of the solution meets. Closing takes time, so that only the first and then some of the turns
+ * are watched. */
+static std::vector<std::pair<void *, size_t>> host_arrays;
+static bool device_closed;
+static unsigned turns_seen;
+
+static void open_device()
+{
+    if (!device_closed)
+        return;
+    for (const auto &a : allocations)
+        if (a.second.kind == Kind::DEVICE)
+            UNPOISON(reinterpret_cast<void *>(a.first), a.second.bytes);
+    device_closed = false;
+}
+
+static void close_device()
+{
+    if (device_closed || turns_seen > 64)
+        return;
+    for (const auto &a : allocations)
+        if (a.second.kind == Kind::DEVICE)
+            POISON(reinterpret_cast<void *>(a.first), a.second.bytes);
+    device_closed = true;
+}
+
+/* The device is open to copies and the like for as long as one of these lives. */
+struct Opened {
+    Opened() { open_device(); }
+    ~Opened() { close_device(); }
+};
+
+static void set_host(bool closed)
+{
+    for (const auto &array : host_arrays) {
+        const uintptr_t begin = reinterpret_cast<uintptr_t>(array.first), end = begin + array.second;
+        if (closed)
+            POISON(array.first, array.second);
+        else
+            UNPOISON(array.first, array.second);
+        for (const auto &a : allocations)
+            if (closed && a.second.kind == Kind::REGISTERED && a.first < end && a.first + a.second.bytes > begin) {
+                const uintptr_t from = std::max(begin, a.first), to = std::min<uintptr_t>(end, a.first + a.second.bytes);
+                UNPOISON(reinterpret_cast<void *>(from), to - from);
+            }
+    }
+}
+
 /* --- one grid from begin to end -------------------------------------------------------------------------------- */
 
 [[noreturn]] static void report_deadlock()
@@ -1073,7 +1165,7 @@ static void start_timer()
     _exit(9);
 }
 
-static void run_grid(const Config &config, const char *name, const char *file, int line,
+static void run_blocks(const Config &config, const char *name, const char *file, int line,
                      const std::function<void()> &body)
 {
     grid.active = true;
@@ -1085,6 +1177,12 @@ static void run_grid(const Config &config, const char *name, const char *file, i
     grid.threads_ended = grid.threads_total_resident = 0;
     grid.admitted = 0;
     grid.progress = grid.stalled = 0;
+    if (indices.empty() || blockDim.x != config.block.x || blockDim.y != config.block.y || blockDim.z != config.block.z) {
+        const dim3 &b = config.block;
+        indices.resize(b.x * b.y * b.z);
+        for (unsigned n = 0; n < indices.size(); n++)
+            indices[n] = uint3{n % b.x, n / b.x % b.y, n / b.x / b.y};
+    }
     blockDim = config.block;
     gridDim = config.grid;
     const dim3 &g = config.grid, &c = config.cluster;
@@ -1120,26 +1218,36 @@ static void run_grid(const Config &config, const char *name, const char *file, i
     grid.active = false;
 }
 
-/* --- memory ------------------------------------------------------------------------------------------------------ */
-
-static std::recursive_mutex lock;
-#define AE_LOCK std::lock_guard<std::recursive_mutex> guard_(lock)
-
-enum class Kind { DEVICE, HOST, MANAGED, REGISTERED, SYMBOL };
-struct Allocation {
-    size_t bytes;
-    Kind kind;
-    bool mapped;
-};
-static std::map<uintptr_t, Allocation> allocations;
-static cudaError_t last_error;
-static int live_streams, live_events, live_graphs;
 
 static cudaError_t remember(cudaError_t status)
 {
     if (status != cudaSuccess)
         last_error = status;
     return status;
+}
+
+/* Other threads of the host may use its memory while a kernel runs. */
+static bool alone()
+{
+    DIR *folder = opendir("/proc/self/task");
+    if (!folder)
+        return false;
+    int threads = 0;
+    while (const dirent *entry = readdir(folder))
+        threads += entry->d_name[0] != '.';
+    closedir(folder);
+    return threads == 1;
+}
+
+static void run_grid(const Config &config, const char *name, const char *file, int line, const std::function<void()> &body)
+{
+    const bool watched = (++turns_seen <= 16 || (turns_seen & (turns_seen - 1)) == 0) && alone();
+    Opened opened;
+    if (watched)
+        set_host(true);
+    run_blocks(config, name, file, line, body);
+    if (watched)
+        set_host(false);
 }
 
 /* The allocation that holds [p, p + bytes), or whose part it is where bytes reach beyond it; NULL where there is none. */
@@ -1167,6 +1275,8 @@ static cudaError_t allocate_kind(void **pointer, size_t bytes, Kind kind)
     if (bytes > size_t(64) << 30 || posix_memalign(pointer, 256, bytes) != 0)
         return remember(cudaErrorMemoryAllocation);
     memset(*pointer, settings.poison, bytes);
+    if (kind == Kind::DEVICE && device_closed)
+        POISON(*pointer, bytes);
     allocations[reinterpret_cast<uintptr_t>(*pointer)] = {bytes, kind, true};
     return cudaSuccess;
 }
@@ -1377,10 +1487,32 @@ int submit(const Config &config, const char *name, const char *file, int line, c
     return enqueue(config.stream, [=] { run_grid(config, name, file, line, body); });
 }
 
+static std::map<const void *, Binder> known;
+
+void remember_kernel(const void *kernel, Binder binder)
+{
+    AE_LOCK;
+    known[kernel] = binder;
+}
+
+cudaError_t launch_known(const void *kernel, const Config &config, void **args, const char *file, int line)
+{
+    AE_LOCK;
+    const auto found = known.find(kernel);
+    if (found == known.end()) {
+        fprintf(stderr, "emulate: %s:%d: a launch of what is not known to be a kernel\n", file, line);
+        return remember(cudaErrorInvalidDeviceFunction);
+    }
+    return static_cast<cudaError_t>(submit(config, "a kernel", file, line, kernel, found->second(kernel, args)));
+}
+
 int submit_host(cudaStream_t stream, std::function<void()> work)
 {
     AE_LOCK;
-    return enqueue(stream, std::move(work));
+    return enqueue(stream, [=] {
+        Opened opened;
+        work();
+    });
 }
 
 Config extended(const cudaLaunchConfig_t *config)
@@ -1478,6 +1610,7 @@ static bool check_side(const void *p, const Region &r, size_t pitch, bool device
 
 static void copy_now(const Region &r)
 {
+    Opened opened;
     if (r.width == r.to_pitch && r.width == r.from_pitch)
         memmove(r.to, r.from, r.width * r.height);
     else
@@ -1556,6 +1689,7 @@ cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, s
     if (!check_side(to, r, pitch, true, "destination"))
         return remember(cudaErrorInvalidValue);
     return enqueue(stream, [=] {
+        Opened opened;
         for (size_t i = 0; i < height; i++)
             memset(r.to + i * pitch, value, width);
     });
@@ -1588,6 +1722,7 @@ static cudaError_t take_back(void *pointer, Kind kind, Kind other)
     const auto found = allocations.find(reinterpret_cast<uintptr_t>(pointer));
     if (found == allocations.end() || (found->second.kind != kind && found->second.kind != other))
         return remember(cudaErrorInvalidValue);
+    Opened opened;
     allocations.erase(found);
     free(pointer);
     return cudaSuccess;
@@ -1608,8 +1743,11 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
     bool whole;
     if (!is_device(pointer, 1, &whole))
         return remember(cudaErrorInvalidValue);
-    allocations.erase(reinterpret_cast<uintptr_t>(pointer));
-    return enqueue(stream, [=] { free(pointer); });
+    return enqueue(stream, [=] {
+        Opened opened;
+        allocations.erase(reinterpret_cast<uintptr_t>(pointer));
+        free(pointer);
+    });
 }
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)
 {
@@ -2054,6 +2192,23 @@ extern "C" __attribute__((visibility("default"))) void ae_emulate_begin(uint64_t
     settings.processors = processors;
     settings.capability = capability;
     random_state = order * 0x9e3779b97f4a7c15 + 1;
+}
+
+/* An array of the caller's: kernels may not touch it. */
+extern "C" __attribute__((visibility("default"))) void ae_emulate_array(void *data, size_t bytes)
+{
+    if (bytes > 0)
+        host_arrays.push_back({data, bytes});
+}
+
+/* For the report of a call that takes too long. */
+extern "C" __attribute__((visibility("default"))) void ae_emulate_where(char *text, size_t size)
+{
+    char place[128] = "";
+    if (grid.active && current)
+        place_text(place, sizeof place, current);
+    snprintf(text, size, grid.active ? "in kernel %s (launched at %s:%d), %s" : "outside kernels", grid.name, grid.file,
+             grid.line, place);
 }
 
 /* What a call left behind, as text; true where it left nothing. */

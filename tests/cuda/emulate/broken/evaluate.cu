@@ -135,12 +135,18 @@ extern "C" void solution_compute(int N, int M, float mu, const float *A, const f
 #if MISTAKE == TOO_MUCH_SHARED /* report: were not asked for */
     shared = 100 << 10;
 #endif
+#if MISTAKE == HOST_POINTER /* report: use-after-poison */
+    d_s = const_cast<float *>(s);
+#endif
     evaluate<<<M, THREADS, shared, stream>>>(N, mu, d_A, d_x, d_q, d_s, d_obj, d_viol, d_sums);
 #if MISTAKE != NO_CHECK && MISTAKE != TOO_MUCH_SHARED
     CHECK(cudaGetLastError());
 #endif
 #if MISTAKE != NO_WAIT /* report: WRONG */
     CHECK(cudaStreamSynchronize(stream));
+#endif
+#if MISTAKE == DEVICE_POINTER /* report: use-after-poison */
+    obj[0] = d_obj[0];
 #endif
 #if MISTAKE == WRONG_KIND /* report: is not device memory */
     CHECK(cudaMemcpy(obj, s, m * sizeof(float), cudaMemcpyDeviceToHost));

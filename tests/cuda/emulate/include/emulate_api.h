@@ -341,6 +341,38 @@ cudaError_t launch_by_address(void (*kernel)(P...), Config config, bool cooperat
     return static_cast<cudaError_t>(status);
 }
 } // namespace emulate
+namespace emulate
+{
+/* Makes a call of a kernel out of the addresses of its arguments. */
+using Binder = std::function<void()> (*)(const void *kernel, void **args);
+void remember_kernel(const void *kernel, Binder binder);
+cudaError_t launch_known(const void *kernel, const Config &config, void **args, const char *file, int line);
+/* A kernel's address without its type: Known<const void *>() % kernel. */
+template <typename Pointer> struct Known {
+};
+template <typename Pointer, typename... P> Pointer operator%(Known<Pointer>, void (*kernel)(P...))
+{
+    remember_kernel(reinterpret_cast<const void *>(kernel), [](const void *address, void **args) -> std::function<void()> {
+        auto typed = reinterpret_cast<void (*)(P...)>(const_cast<void *>(address));
+        return [typed, values = gather<std::remove_cv_t<P>...>(args, std::index_sequence_for<P...>{})] {
+            std::apply(typed, values);
+        };
+    });
+    return reinterpret_cast<Pointer>(reinterpret_cast<void *>(kernel));
+}
+} // namespace emulate
+inline cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared = 0,
+                                    cudaStream_t stream = nullptr, AE_HERE)
+{
+    return emulate::launch_known(kernel, emulate::Config(grid, block, shared, stream), args, file, line);
+}
+inline cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared = 0,
+                                               cudaStream_t stream = nullptr, AE_HERE)
+{
+    emulate::Config config(grid, block, shared, stream);
+    config.cooperative = true;
+    return emulate::launch_known(kernel, config, args, file, line);
+}
 template <typename... P>
 cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **args, size_t shared = 0,
                              cudaStream_t stream = nullptr, AE_HERE)
@@ -356,6 +388,10 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 bl
 namespace emulate
 {
 Config extended(const cudaLaunchConfig_t *config);
+}
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **args, AE_HERE)
+{
+    return emulate::launch_known(kernel, emulate::extended(config), args, file, line);
 }
 template <typename... P, typename... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(P...), A &&...args)

@@ -548,7 +548,7 @@ template <typename T> T add_error(T a, T b, T sum)
     return exactly(a - exactly(sum - part)) + exactly(b - part);
 }
 } // namespace emulate
-#define AE_ROUNDED(T, f, d, m)                                                                               \
+#define AE_ROUNDED(T, f, m)                                                                                  \
     inline T __##f##add_r##m(T a, T b)                                                                       \
     {                                                                                                        \
         const T r = emulate::exactly(a + b);                                                                 \
@@ -572,10 +572,10 @@ template <typename T> T add_error(T a, T b, T sum)
         return emulate::directed(r, std::fma(-r, r, a), #m[0]);                                              \
     }                                                                                                        \
     inline T __##f##rcp_r##m(T a) { return __##f##div_r##m(T(1), a); }
-#define AE_ROUNDED_ALL(T, f, d)                                                                              \
-    AE_ROUNDED(T, f, d, n) AE_ROUNDED(T, f, d, z) AE_ROUNDED(T, f, d, d) AE_ROUNDED(T, f, d, u)
-AE_ROUNDED_ALL(float, f, f)
-AE_ROUNDED_ALL(double, d, d)
+#define AE_ROUNDED_ALL(T, f)                                                                                 \
+    AE_ROUNDED(T, f, n) AE_ROUNDED(T, f, z) AE_ROUNDED(T, f, d) AE_ROUNDED(T, f, u)
+AE_ROUNDED_ALL(float, f)
+AE_ROUNDED_ALL(double, d)
 #undef AE_ROUNDED
 #undef AE_ROUNDED_ALL
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
