@@ -31,6 +31,7 @@ static const struct entry {
 
 static struct options {
     const char *families; /* comma-separated; NULL: all that are judged at the size */
+    const char *without;  /* those left out */
     enum ae_size size;
     uint64_t seed;
     int orders[ORDERS_MAX], order_count;
@@ -204,6 +205,8 @@ static void parse(int argc, char **argv)
         i++;
         if (strcmp(name, "--families") == 0) {
             options.families = strcmp(value, "all") == 0 ? NULL : value;
+        } else if (strcmp(name, "--without") == 0) {
+            options.without = value;
         } else if (strcmp(name, "--size") == 0) {
             if ((options.size = ae_size_find(value)) == AE_SIZE_COUNT)
                 die("no such size");
@@ -256,7 +259,8 @@ int main(int argc, char **argv)
     int tried = 0;
     for (int f = 0; f < ae_task_family_count(task); f++) {
         if (!(task->families[f].sizes & AE_AT(options.size)) ||
-            (options.families && !listed(options.families, task->families[f].name)))
+            (options.families && !listed(options.families, task->families[f].name)) ||
+            listed(options.without, task->families[f].name))
             continue;
         tried++;
         try_family(entry, task, f);
