@@ -28,6 +28,7 @@ static const struct entry {
 };
 
 #define ORDERS_MAX 64
+#define AGAIN_BELOW_S 1.0 /* a call that took longer is not repeated */
 
 static struct options {
     const char *families; /* comma-separated; NULL: all that are judged at the size */
@@ -97,39 +98,49 @@ static _Noreturn void call(const struct ae_instance *inst, const struct ae_expec
     char name[32], left[512];
     if (ae_expected_alloc(&got, inst, &err) != AE_OK)
         die(err.text);
-    for (int i = 0; i < task->arg_count; i++)
-        if (task->args[i].role == AE_OUT)
-            memset(got.out[i].data, 0xff, got.out[i].count * ae_type_size(got.out[i].type));
-    const uint64_t digest = ae_instance_digest(inst);
     signal(SIGALRM, on_limit);
     signal(SIGXCPU, on_limit);
     setrlimit(RLIMIT_CPU, &(struct rlimit){options.limit_s, options.limit_s + 5});
     alarm(20 * options.limit_s); /* where it waits without working */
-    const double start = now();
-    object.begin((uint64_t)order, options.processors, options.capability);
     for (int i = 0; i < task->arg_count; i++) {
-        const struct ae_array *in = &inst->array[i], *out = &got.out[i];
-        if (task->args[i].role == AE_IN)
-            object.array(in->data, in->count * ae_type_size(in->type));
-        else if (task->args[i].role != AE_SCALAR)
-            object.array(out->data, out->count * ae_type_size(out->type));
+        const struct ae_array *array = ae_arg_is_output(&task->args[i]) ? &got.out[i] : &inst->array[i];
+        if (task->args[i].role != AE_SCALAR)
+            object.array(array->data, array->count * ae_type_size(array->type));
     }
-    if (ae_instance_call(inst, &got, object.solution, &err) != AE_OK)
-        die(err.text);
-    const bool clean = object.end(left, sizeof left);
-    alarm(0);
-    const void *answer[AE_ARGS_MAX] = {0};
-    for (int i = 0; i < task->arg_count; i++)
-        answer[i] = got.out[i].data;
+    const uint64_t digest = ae_instance_digest(inst);
+    object.begin((uint64_t)order, options.processors, options.capability);
+    bool right_so_far = true;
+    double first_s = 0;
     struct ae_judgement j;
-    if (ae_judge(inst, right, answer, &j, &err) != AE_OK)
-        die(err.text);
-    const bool kept = digest == ae_instance_digest(inst);
-    printf("%-24s %-10s %-7s %6.2f s  %s%s%s%s\n", task->families[inst->family].name, order_name(order, name, sizeof name),
-           j.right && clean && kept ? "right" : "WRONG", now() - start, j.right ? "" : j.text,
-           kept ? "" : " an input was written to;", clean ? "" : " left behind: ", clean ? "" : left);
+    /* Twice, where that is quick: the second call finds what the first one left in the device's variables. */
+    for (int turn = 0; turn < 2 && right_so_far && first_s < AGAIN_BELOW_S; turn++) {
+        for (int i = 0; i < task->arg_count; i++) {
+            const size_t bytes = got.out[i].count * ae_type_size(got.out[i].type);
+            if (task->args[i].role == AE_OUT)
+                memset(got.out[i].data, 0xff, bytes);
+            else if (task->args[i].role == AE_INOUT)
+                memcpy(got.out[i].data, inst->array[i].data, bytes);
+        }
+        const double start = now();
+        if (ae_instance_call(inst, &got, object.solution, &err) != AE_OK)
+            die(err.text);
+        const double seconds = now() - start;
+        const bool clean = object.end(left, sizeof left), kept = digest == ae_instance_digest(inst);
+        const void *answer[AE_ARGS_MAX] = {0};
+        for (int i = 0; i < task->arg_count; i++)
+            answer[i] = got.out[i].data;
+        if (ae_judge(inst, right, answer, &j, &err) != AE_OK)
+            die(err.text);
+        right_so_far = j.right && clean && kept;
+        if (turn == 0 || !right_so_far)
+            printf("%-24s %-10s %-7s %6.2f s  %s%s%s%s%s\n", task->families[inst->family].name,
+                   order_name(order, name, sizeof name), right_so_far ? "right" : "WRONG", seconds,
+                   turn == 0 ? "" : "in the second call: ", j.right ? "" : j.text,
+                   kept ? "" : " an input was written to;", clean ? "" : " left behind: ", clean ? "" : left);
+        first_s += seconds;
+    }
     fflush(stdout);
-    _exit(j.right && clean && kept ? 0 : 1);
+    _exit(right_so_far ? 0 : 1);
 }
 
 static int failures, running;

@@ -126,12 +126,17 @@ def one(instruction, operands, registers):
     addr = lambda i, s=None: address(args[i], operands, registers, shared if s is None else s)
     ref = lambda text: value(text, operands, registers)
 
-    if op.startswith('cp.async.bulk.commit_group') or op.startswith('cp.async.commit_group') or \
-            op.startswith('cp.async.wait_') or op.startswith('cp.async.bulk.wait_group'):
+    if op.startswith('cp.async.bulk.commit_group') or op.startswith('cp.async.bulk.wait_group'):
         return guard + '(void)0'
+    if op == 'cp.async.commit_group':
+        return guard + '::emulate::async_commit()'
+    if op == 'cp.async.wait_group':
+        return guard + '::emulate::async_wait(%s)' % val(0)
+    if op == 'cp.async.wait_all':
+        return guard + '::emulate::async_wait(0)'
     if re.match(r'cp\.async\.(ca|cg)\.shared', op):
         size = val(3) if len(args) > 3 and not args[3].startswith('%l') else val(2)
-        return guard + '::emulate::copy_padded(%s, %s, %s, %s)' % (addr(0, True), addr(1, False), val(2), size)
+        return guard + '::emulate::copy_padded(%s, %s, %s, %s, __FILE__, __LINE__)' % (addr(0, True), addr(1, False), val(2), size)
     if op.startswith('cp.async.bulk.shared') and 'mbarrier' in op:
         return guard + '::emulate::copy_bulk(%s, %s, %s, %s)' % (addr(0, True), addr(1, '.shared::cta.mbarrier' in op), val(2), addr(3, True))
     if op.startswith('cp.async.bulk.global.shared'):

@@ -69,6 +69,15 @@ struct Block;
 struct Cluster;
 
 enum class State : unsigned char { RUNNING, READY, LANES, BLOCK, NAMED, CLUSTER, GRID };
+struct Copy {
+    void *to;
+    const void *from;
+    size_t bytes, real;
+};
+struct Copies {
+    std::vector<Copy> queued;
+    std::vector<size_t> ends; /* of the groups that were committed */
+};
 struct Thread {
     unsigned linear;
     Block *block;
@@ -82,6 +91,7 @@ struct Thread {
     Exchanged *exchanged;
     const char *file;
     int line;
+    std::unique_ptr<Copies> copies;
 };
 struct Warp {
     unsigned gone;    /* lanes that have ended or never were */
@@ -924,8 +934,67 @@ static void block_ended(Block *b)
     grid.spare.push_back(b);
 }
 
+static void copy_queued(Copies *c, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const Copy &copy = c->queued[i];
+        memcpy(copy.to, copy.from, copy.real);
+        memset(static_cast<char *>(copy.to) + copy.real, 0, copy.bytes - copy.real);
+    }
+    c->queued.erase(c->queued.begin(), c->queued.begin() + static_cast<long>(count));
+    while (!c->ends.empty() && c->ends.front() <= count)
+        c->ends.erase(c->ends.begin());
+    for (size_t &end : c->ends)
+        end -= count;
+}
+
+void async_copy(void *to, const void *from, size_t bytes, size_t real)
+{
+    enter();
+    Thread *t = current;
+    if (!t->copies)
+        t->copies.reset(new Copies());
+    t->copies->queued.push_back({to, from, bytes, real});
+    if (!settings.lazy)
+        copy_queued(t->copies.get(), t->copies->queued.size());
+    leave();
+}
+
+void async_commit()
+{
+    enter();
+    if (Copies *c = current->copies.get())
+        c->ends.push_back(c->queued.size());
+    leave();
+}
+
+void async_wait(size_t groups_left)
+{
+    enter();
+    Copies *c = current->copies.get();
+    if (c && c->ends.size() > groups_left)
+        copy_queued(c, c->ends[c->ends.size() - groups_left - 1]);
+    if (c && groups_left == 0) /* those not committed too, as wait_all has it */
+        copy_queued(c, c->queued.size());
+    leave();
+}
+
+Undisturbed::Undisturbed() : was(in_device)
+{
+    enter();
+}
+Undisturbed::~Undisturbed()
+{
+    if (was)
+        leave();
+}
+
 static void thread_ended(Thread *t)
 {
+    if (t->copies) {
+        copy_queued(t->copies.get(), t->copies->queued.size());
+        t->copies.reset();
+    }
     Block *b = t->block;
     const unsigned warp = t->linear / 32;
     Warp &w = b->warps[warp];

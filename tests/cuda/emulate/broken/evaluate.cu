@@ -2,7 +2,13 @@
  * text that the report must hold. */
 #include "check.cuh"
 
+#include <cuda_pipeline.h>
+
 #define THREADS 256
+
+#if MISTAKE == STATE /* report: WRONG */
+__device__ unsigned calls;
+#endif
 
 __global__ void evaluate(int N, float mu, const float *A, const float *x, const float *q,
                          const float *s, float *obj, float *max_viol, float *sums)
@@ -20,6 +26,15 @@ __global__ void evaluate(int N, float mu, const float *A, const float *x, const 
     if (me < THREADS / 2)
         __syncthreads();
 #endif
+    __shared__ alignas(16) float first[4];
+    if (me == 0)
+        __pipeline_memcpy_async(first, A, 16);
+    __pipeline_commit();
+#if MISTAKE != NO_PIPELINE_WAIT /* report: WRONG */
+    __pipeline_wait_prior(0);
+#endif
+    __syncthreads();
+    my_total += first[0] == A[0] ? 0 : 1;
     for (size_t i = me; i < n; i += THREADS) {
         float reached = 0.0f;
         for (size_t j = 0; j < n; j++)
@@ -100,6 +115,10 @@ __global__ void evaluate(int N, float mu, const float *A, const float *x, const 
 #endif
         }
     }
+#if MISTAKE == STATE
+    if (me == 0 && m == 0 && atomicAdd(&calls, 1) > 0)
+        least[0] = 0;
+#endif
     if (me == 0) {
         obj[m] = (float)(level - mu * least[0]);
         max_viol[m] = fmaxf(worst[0], (float)fabs(total[0] - 1.0));

@@ -260,14 +260,23 @@ template <typename Group, typename T> T exclusive_scan(const Group &g, T v, AE_H
     return exclusive_scan(g, v, plus<T>(), file, line);
 }
 
-/* Copies happen at once, by the first thread of the group. */
+/* By the first thread of the group. */
 template <typename Group, typename T, typename S> void memcpy_async(const Group &g, T *to, const S *from, size_t bytes)
 {
     if (g.thread_rank() == 0)
-        memcpy(static_cast<void *>(to), static_cast<const void *>(from), bytes);
+        emulate::async_copy(static_cast<void *>(to), static_cast<const void *>(from), bytes, bytes);
+    emulate::async_commit();
 }
-template <typename Group> void wait(const Group &g, AE_HERE) { sync(g, file, line); }
-template <unsigned, typename Group> void wait_prior(const Group &g, AE_HERE) { sync(g, file, line); }
+template <typename Group> void wait(const Group &g, AE_HERE)
+{
+    emulate::async_wait(0);
+    sync(g, file, line);
+}
+template <unsigned Groups, typename Group> void wait_prior(const Group &g, AE_HERE)
+{
+    emulate::async_wait(Groups);
+    sync(g, file, line);
+}
 template <typename Group, typename F> void invoke_one(const Group &g, F f)
 {
     if (g.thread_rank() == 0)

@@ -266,13 +266,25 @@ template <typename T, int N> void store_parts(void *p, Parts<T, N> parts, const 
     memcpy(&whole, &parts, sizeof parts);
     *static_cast<volatile Whole<sizeof(T) * N> *>(p) = whole;
 }
-inline void copy_padded(void *to, const void *from, size_t bytes, size_t real)
+/* Asynchronous copies of the calling thread, done when it waits for them. */
+void async_copy(void *to, const void *from, size_t bytes, size_t real);
+void async_commit();
+void async_wait(size_t groups_left);
+inline void copy_padded(void *to, const void *from, size_t bytes, size_t real, AE_HERE)
 {
-    aligned(to, bytes, __builtin_FILE(), __builtin_LINE());
-    aligned(from, bytes, __builtin_FILE(), __builtin_LINE());
-    memcpy(to, from, real);
-    memset(static_cast<char *>(to) + real, 0, bytes - real);
+    aligned(to, bytes, file, line);
+    aligned(from, bytes, file, line);
+    (void)*static_cast<volatile char *>(to); /* here, where a report tells more than at the wait */
+    if (real > 0)
+        (void)static_cast<const volatile char *>(from)[real - 1];
+    async_copy(to, from, bytes, real);
 }
+/* While one lives, its thread goes on. */
+struct Undisturbed {
+    Undisturbed();
+    ~Undisturbed();
+    bool was;
+};
 inline void copy_bulk(void *to, const void *from, size_t bytes, void *barrier)
 {
     aligned(to, size_t(16), __builtin_FILE(), __builtin_LINE());

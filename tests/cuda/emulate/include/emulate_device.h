@@ -269,12 +269,12 @@ AE_STORE(__stwt)
 inline size_t __cvta_generic_to_shared(const void *p) { return emulate::to_shared(p); }
 inline size_t __cvta_generic_to_global(const void *p) { return reinterpret_cast<size_t>(p); }
 #define __builtin_assume(x) ((x) ? (void)0 : __builtin_unreachable())
-inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zeros = 0)
+inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zeros = 0, AE_HERE)
 {
-    emulate::copy_padded(to, from, bytes, bytes - zeros);
+    emulate::copy_padded(to, from, bytes, bytes - zeros, file, line);
 }
-inline void __pipeline_commit() {}
-inline void __pipeline_wait_prior(size_t) {}
+inline void __pipeline_commit() { emulate::async_commit(); }
+inline void __pipeline_wait_prior(size_t groups) { emulate::async_wait(groups); }
 
 /* --- integers ---------------------------------------------------------------------------------------------- */
 

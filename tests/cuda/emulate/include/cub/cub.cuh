@@ -430,6 +430,7 @@ template <typename K, int X, int Items, typename V = char> class BlockRadixSort
         }
         __syncthreads(file, line);
         if (me == 0) {
+            const emulate::Undisturbed while_allocating;
             const auto place = details::sorted_places(storage.keys, size_t(X) * Items, falling, begin, end);
             details::permute(storage.keys, storage.keys, place);
             if (values)
