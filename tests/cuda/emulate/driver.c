@@ -38,6 +38,7 @@ static struct options {
     int orders[ORDERS_MAX], order_count;
     int processors, capability, jobs;
     unsigned limit_s; /* of one call */
+    double brief_s;   /* a family whose first call took longer is done with; 0: never */
 } options = {.size = AE_SMALL, .seed = 1, .orders = {0, 1, 2}, .order_count = 3, .processors = 4, .capability = 90,
              .jobs = 1, .limit_s = 120};
 
@@ -145,20 +146,23 @@ static _Noreturn void call(const struct ae_instance *inst, const struct ae_expec
 
 static int failures, running;
 
-static void wait_for_one(void)
+/* Returns the processor time of the call that has ended. */
+static double wait_for_one(void)
 {
     int status;
-    const pid_t pid = wait(&status);
-    if (pid < 0)
-        return;
+    struct rusage usage;
+    if (wait4(-1, &status, 0, &usage) < 0)
+        return 0;
     running--;
+    const double seconds = (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return;
+        return seconds;
     failures++;
     if (WIFSIGNALED(status))
         fprintf(stderr, "  a call was ended by signal %d (%s)\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status) != 1)
         fprintf(stderr, "  a call ended early (%d), see above\n", WEXITSTATUS(status));
+    return seconds;
 }
 
 static bool listed(const char *list, const char *name)
@@ -193,12 +197,14 @@ static void try_family(const struct entry *entry, const struct ae_task *task, in
         running++;
         if (options.jobs == 1) {
             char name[32];
-            wait_for_one();
+            const double seconds = wait_for_one();
             if (failures > before) {
                 fprintf(stderr, "%s: family %s, order %s, seed %llu: FAILED\n", task->id, task->families[family].name,
                         order_name(options.orders[k], name, sizeof name), (unsigned long long)options.seed);
                 break;
             }
+            if (options.brief_s > 0 && seconds > options.brief_s)
+                break;
         }
     }
     while (running > 0)
@@ -238,6 +244,8 @@ static void parse(int argc, char **argv)
             options.capability = atoi(value);
         } else if (strcmp(name, "--jobs") == 0) {
             options.jobs = atoi(value);
+        } else if (strcmp(name, "--brief") == 0) {
+            options.brief_s = strtod(value, NULL);
         } else if (strcmp(name, "--limit") == 0) {
             options.limit_s = (unsigned)atoi(value);
         } else {
@@ -245,6 +253,14 @@ static void parse(int argc, char **argv)
             exit(2);
         }
     }
+}
+
+/* The order that finds most comes first where the others may be left out. */
+static void begin_with_random(void)
+{
+    const int last = options.orders[options.order_count - 1];
+    memmove(options.orders + 1, options.orders, (size_t)(options.order_count - 1) * sizeof *options.orders);
+    options.orders[0] = last;
 }
 
 int main(int argc, char **argv)
@@ -256,6 +272,8 @@ int main(int argc, char **argv)
     if (!task)
         die(err.text);
     parse(argc - 3, argv + 3);
+    if (options.brief_s > 0)
+        begin_with_random();
     void *handle = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
     if (!handle)
         die(dlerror());

@@ -12,10 +12,7 @@ namespace details
 inline unsigned block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
 inline unsigned block_thread() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
 inline unsigned long long grid_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
-inline unsigned long long grid_block()
-{
-    return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
-}
+inline unsigned long long grid_block() { return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
 inline uint3 cluster_block_index()
 {
     const unsigned r = emulate::cluster_rank();
@@ -28,7 +25,8 @@ class thread_block
 {
   public:
     static void sync(AE_HERE) { emulate::block_barrier(emulate::VOTE_NONE, 0, file, line); }
-    struct arrival_token {};
+    struct arrival_token {
+    };
     static unsigned thread_rank() { return details::block_thread(); }
     static unsigned size() { return details::block_threads(); }
     static unsigned num_threads() { return details::block_threads(); }
@@ -61,7 +59,8 @@ inline grid_group this_grid() { return {}; }
 class cluster_group
 {
   public:
-    struct arrival_token {};
+    struct arrival_token {
+    };
     static void sync(AE_HERE)
     {
         emulate::cluster_arrive(file, line);
@@ -74,7 +73,10 @@ class cluster_group
     static unsigned num_blocks() { return emulate::cluster_size(); }
     static dim3 dim_blocks() { return emulate::cluster_dims(); }
     static uint3 block_index() { return details::cluster_block_index(); }
-    static unsigned thread_rank() { return emulate::cluster_rank() * details::block_threads() + details::block_thread(); }
+    static unsigned thread_rank()
+    {
+        return emulate::cluster_rank() * details::block_threads() + details::block_thread();
+    }
     static unsigned num_threads() { return emulate::cluster_size() * details::block_threads(); }
     static unsigned size() { return num_threads(); }
     template <typename T> static T *map_shared_rank(T *address, int rank, AE_HERE)
@@ -128,27 +130,34 @@ class lanes
     template <typename T> T shfl(T v, int source, AE_HERE) const
     {
         const unsigned from = lane_of(static_cast<unsigned>(source) % size());
-        return emulate::shuffle(mask_, v, [=](unsigned) { return from; }, file, line);
+        return emulate::shuffle(
+            mask_, v, [=](unsigned) { return from; }, file, line);
     }
     template <typename T> T shfl_up(T v, unsigned delta, AE_HERE) const
     {
         const unsigned rank = thread_rank(), from = lane_of(rank >= delta ? rank - delta : rank);
-        return emulate::shuffle(mask_, v, [=](unsigned) { return from; }, file, line);
+        return emulate::shuffle(
+            mask_, v, [=](unsigned) { return from; }, file, line);
     }
     template <typename T> T shfl_down(T v, unsigned delta, AE_HERE) const
     {
         const unsigned rank = thread_rank(), from = lane_of(rank + delta < size() ? rank + delta : rank);
-        return emulate::shuffle(mask_, v, [=](unsigned) { return from; }, file, line);
+        return emulate::shuffle(
+            mask_, v, [=](unsigned) { return from; }, file, line);
     }
     template <typename T> T shfl_xor(T v, unsigned flip, AE_HERE) const
     {
         const unsigned rank = thread_rank() ^ flip, from = lane_of(rank < size() ? rank : thread_rank());
-        return emulate::shuffle(mask_, v, [=](unsigned) { return from; }, file, line);
+        return emulate::shuffle(
+            mask_, v, [=](unsigned) { return from; }, file, line);
     }
     unsigned ballot(int p, AE_HERE) const { return pack(__ballot_sync(mask_, p, file, line)); }
     int any(int p, AE_HERE) const { return __any_sync(mask_, p, file, line); }
     int all(int p, AE_HERE) const { return __all_sync(mask_, p, file, line); }
-    template <typename T> unsigned match_any(T v, AE_HERE) const { return pack(__match_any_sync(mask_, v, file, line)); }
+    template <typename T> unsigned match_any(T v, AE_HERE) const
+    {
+        return pack(__match_any_sync(mask_, v, file, line));
+    }
     template <typename T> unsigned match_all(T v, int &same, AE_HERE) const
     {
         return pack(__match_all_sync(mask_, v, &same, file, line));
@@ -205,17 +214,17 @@ template <typename Group> void sync(const Group &g, AE_HERE) { g.sync(file, line
 inline void sync(const thread_block &, AE_HERE) { thread_block::sync(file, line); }
 inline void sync(const cluster_group &, AE_HERE) { cluster_group::sync(file, line); }
 
-#define AE_OPERATOR(name, expression)                                                                        \
-    template <typename T = void> struct name {                                                               \
-        T operator()(T a, T b) const { return expression; }                                                  \
-    };                                                                                                       \
-    template <> struct name<void> {                                                                          \
-        template <typename T> T operator()(T a, T b) const { return expression; }                            \
+#define AE_OPERATOR(name, expression)                                                                                  \
+    template <typename T = void> struct name {                                                                         \
+        T operator()(T a, T b) const { return expression; }                                                            \
+    };                                                                                                                 \
+    template <> struct name<void> {                                                                                    \
+        template <typename T> T operator()(T a, T b) const { return expression; }                                      \
     };
 AE_OPERATOR(plus, a + b)
 AE_OPERATOR(less, b < a ? b : a)
 AE_OPERATOR(greater, a < b ? b : a)
-AE_OPERATOR(bit_and, a & b)
+AE_OPERATOR(bit_and, a &b)
 AE_OPERATOR(bit_or, a | b)
 AE_OPERATOR(bit_xor, a ^ b)
 #undef AE_OPERATOR

@@ -1,4 +1,5 @@
-/* Random numbers of the device. All generators are Philox 4x32-10 here: draws of other kinds differ from the real ones. */
+/* Random numbers of the device. All generators are Philox 4x32-10 here: draws of other kinds differ from the real ones.
+ */
 #ifndef AE_EMULATE_CURAND_H
 #define AE_EMULATE_CURAND_H
 
@@ -10,7 +11,8 @@ struct curandStatePhilox4_32_10 {
     bool has_normal;
     float normal;
 };
-typedef curandStatePhilox4_32_10 curandStatePhilox4_32_10_t, curandState, curandState_t, curandStateXORWOW_t, curandStateMRG32k3a_t;
+typedef curandStatePhilox4_32_10 curandStatePhilox4_32_10_t, curandState, curandState_t, curandStateXORWOW_t,
+    curandStateMRG32k3a_t;
 
 namespace emulate
 {
@@ -77,7 +79,8 @@ namespace emulate
 inline float uniform_of(unsigned x) { return static_cast<float>(x) * 2.3283064e-10f + 2.3283064e-10f / 2.0f; }
 inline float2 box_muller(unsigned x, unsigned y)
 {
-    const float u = uniform_of(x), v = static_cast<float>(y) * 2.3283064e-10f * 6.2831855f + 2.3283064e-10f * 3.1415927f;
+    const float u = uniform_of(x),
+                v = static_cast<float>(y) * 2.3283064e-10f * 6.2831855f + 2.3283064e-10f * 3.1415927f;
     const float r = std::sqrt(-2.0f * std::log(u));
     return {r * std::sin(v), r * std::cos(v)};
 }

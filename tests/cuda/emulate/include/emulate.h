@@ -27,12 +27,12 @@
 #define __constant__
 #define __managed__
 #define __grid_constant__
-#define __forceinline__ inline
-#define __align__(n) __attribute__((aligned(n)))
-#define __CUDACC__      1
+#define __forceinline__      inline
+#define __align__(n)         __attribute__((aligned(n)))
+#define __CUDACC__           1
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
-#define CUDART_VERSION  13000
+#define CUDART_VERSION       13000
 #ifndef __CUDA_ARCH__
 #define __CUDA_ARCH__ 900
 #endif
@@ -40,22 +40,14 @@
 
 /* --- vector types ----------------------------------------------------------------------------------------- */
 
-#define AE_VECTOR(T, name)                                                                                   \
-    struct name##1 {                                                                                         \
-        T x;                                                                                                 \
-    };                                                                                                       \
-    struct alignas(2 * sizeof(T)) name##2 {                                                                  \
-        T x, y;                                                                                              \
-    };                                                                                                       \
-    struct name##3 {                                                                                         \
-        T x, y, z;                                                                                           \
-    };                                                                                                       \
-    struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) name##4 {                                        \
-        T x, y, z, w;                                                                                        \
-    };                                                                                                       \
-    inline name##1 make_##name##1(T x) { return {x}; }                                                       \
-    inline name##2 make_##name##2(T x, T y) { return {x, y}; }                                               \
-    inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                                       \
+#define AE_VECTOR(T, name)                                                                                             \
+    struct name##1 { T x; };                                                                                           \
+    struct alignas(2 * sizeof(T)) name##2 { T x, y; };                                                                 \
+    struct name##3 { T x, y, z; };                                                                                     \
+    struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) name##4 { T x, y, z, w; };                                 \
+    inline name##1 make_##name##1(T x) { return {x}; }                                                                 \
+    inline name##2 make_##name##2(T x, T y) { return {x, y}; }                                                         \
+    inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                                                 \
     inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 AE_VECTOR(signed char, char)
 AE_VECTOR(unsigned char, uchar)
@@ -96,8 +88,7 @@ template <typename T> using identity = T;
 #define AE_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 /* Ends the program: what the kernel that runs did wrong. */
-[[noreturn]] void fault(const char *file, int line, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+[[noreturn]] void fault(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* --- the block's memory ------------------------------------------------------------------------------------ */
 
@@ -254,7 +245,7 @@ template <typename T, int N> Parts<T, N> load_parts(const void *p, const char *f
 {
     static_assert(sizeof(T) * N <= 16, "a vector of more than 16 bytes");
     aligned(p, sizeof(T) * N, file, line);
-    const Whole<sizeof(T) * N> whole = *static_cast<const volatile Whole<sizeof(T) * N> *>(p);
+    const Whole<sizeof(T) *N> whole = *static_cast<const volatile Whole<sizeof(T) * N> *>(p);
     Parts<T, N> parts;
     memcpy(&parts, &whole, sizeof parts);
     return parts;

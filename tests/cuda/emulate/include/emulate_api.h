@@ -66,9 +66,23 @@ enum cudaFuncAttribute {
     cudaFuncAttributePreferredSharedMemoryCarveout = 9,
     cudaFuncAttributeNonPortableClusterSizeAllowed = 13,
 };
-enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
-enum cudaSharedCarveout { cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxL1 = 0, cudaSharedmemCarveoutMaxShared = 100 };
-enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize, cudaLimitPersistingL2CacheSize = 6 };
+enum cudaFuncCache {
+    cudaFuncCachePreferNone,
+    cudaFuncCachePreferShared,
+    cudaFuncCachePreferL1,
+    cudaFuncCachePreferEqual
+};
+enum cudaSharedCarveout {
+    cudaSharedmemCarveoutDefault = -1,
+    cudaSharedmemCarveoutMaxL1 = 0,
+    cudaSharedmemCarveoutMaxShared = 100
+};
+enum cudaLimit {
+    cudaLimitStackSize,
+    cudaLimitPrintfFifoSize,
+    cudaLimitMallocHeapSize,
+    cudaLimitPersistingL2CacheSize = 6
+};
 enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
     cudaLaunchAttributeAccessPolicyWindow = 1,
@@ -78,28 +92,28 @@ enum cudaLaunchAttributeID {
     cudaLaunchAttributeProgrammaticStreamSerialization = 6,
     cudaLaunchAttributePriority = 8,
 };
-#define cudaStreamDefault           0u
-#define cudaStreamNonBlocking       1u
-#define cudaStreamLegacy            ((cudaStream_t)0x1)
-#define cudaStreamPerThread         ((cudaStream_t)0x2)
-#define cudaEventDefault            0u
-#define cudaEventBlockingSync       1u
-#define cudaEventDisableTiming      2u
-#define cudaEventWaitDefault        0u
-#define cudaEventRecordDefault      0u
-#define cudaHostAllocDefault        0u
-#define cudaHostAllocPortable       1u
-#define cudaHostAllocMapped         2u
-#define cudaHostAllocWriteCombined  4u
-#define cudaHostRegisterDefault     0u
-#define cudaHostRegisterPortable    1u
-#define cudaHostRegisterMapped      2u
-#define cudaHostRegisterReadOnly    8u
-#define cudaDeviceScheduleAuto      0u
-#define cudaDeviceScheduleSpin      1u
-#define cudaDeviceMapHost           8u
-#define cudaMemAttachGlobal         1u
-#define cudaOccupancyDefault        0u
+#define cudaStreamDefault          0u
+#define cudaStreamNonBlocking      1u
+#define cudaStreamLegacy           ((cudaStream_t)0x1)
+#define cudaStreamPerThread        ((cudaStream_t)0x2)
+#define cudaEventDefault           0u
+#define cudaEventBlockingSync      1u
+#define cudaEventDisableTiming     2u
+#define cudaEventWaitDefault       0u
+#define cudaEventRecordDefault     0u
+#define cudaHostAllocDefault       0u
+#define cudaHostAllocPortable      1u
+#define cudaHostAllocMapped        2u
+#define cudaHostAllocWriteCombined 4u
+#define cudaHostRegisterDefault    0u
+#define cudaHostRegisterPortable   1u
+#define cudaHostRegisterMapped     2u
+#define cudaHostRegisterReadOnly   8u
+#define cudaDeviceScheduleAuto     0u
+#define cudaDeviceScheduleSpin     1u
+#define cudaDeviceMapHost          8u
+#define cudaMemAttachGlobal        1u
+#define cudaOccupancyDefault       0u
 #define CUDART_CB
 #define CUDART_INF   (std::numeric_limits<double>::infinity())
 #define CUDART_INF_F (std::numeric_limits<float>::infinity())
@@ -114,7 +128,8 @@ struct cudaDeviceProp {
     int regsPerBlock, regsPerMultiprocessor, warpSize, maxThreadsPerBlock, maxThreadsPerMultiProcessor;
     int maxBlocksPerMultiProcessor, maxThreadsDim[3], maxGridSize[3];
     int major, minor, multiProcessorCount, integrated, canMapHostMemory, concurrentKernels, asyncEngineCount;
-    int unifiedAddressing, cooperativeLaunch, clusterLaunch, pageableMemoryAccess, managedMemory, concurrentManagedAccess;
+    int unifiedAddressing, cooperativeLaunch, clusterLaunch, pageableMemoryAccess, managedMemory,
+        concurrentManagedAccess;
     int hostRegisterSupported, l2CacheSize, persistingL2CacheMaxSize, memoryBusWidth, streamPrioritiesSupported;
     int pageableMemoryAccessUsesHostPageTables, memoryPoolsSupported, accessPolicyMaxWindowSize;
 };
@@ -143,7 +158,11 @@ struct cudaLaunchConfig_t {
     cudaLaunchAttribute *attrs;
     unsigned numAttrs;
 };
-enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed };
+enum cudaStreamCaptureMode {
+    cudaStreamCaptureModeGlobal,
+    cudaStreamCaptureModeThreadLocal,
+    cudaStreamCaptureModeRelaxed
+};
 enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
 struct cudaPointerAttributes {
     cudaMemoryType type;
@@ -185,30 +204,52 @@ cudaError_t function_limit(const void *kernel, cudaFuncAttribute attribute, int 
 cudaError_t function_attributes(cudaFuncAttributes *attributes, const void *kernel);
 cudaError_t occupancy(int *blocks, const void *kernel, int threads, size_t shared);
 } // namespace emulate
-template <typename T> cudaError_t cudaMalloc(T **p, size_t bytes) { return emulate::allocate(reinterpret_cast<void **>(p), bytes); }
-template <typename T> cudaError_t cudaMallocHost(T **p, size_t bytes, unsigned = 0) { return emulate::allocate_host(reinterpret_cast<void **>(p), bytes); }
-template <typename T> cudaError_t cudaHostAlloc(T **p, size_t bytes, unsigned) { return emulate::allocate_host(reinterpret_cast<void **>(p), bytes); }
-template <typename T> cudaError_t cudaMallocManaged(T **p, size_t bytes, unsigned = 1) { return emulate::allocate_managed(reinterpret_cast<void **>(p), bytes); }
-template <typename T> cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaStream_t stream) { return emulate::allocate_ordered(reinterpret_cast<void **>(p), bytes, stream); }
+template <typename T> cudaError_t cudaMalloc(T **p, size_t bytes)
+{
+    return emulate::allocate(reinterpret_cast<void **>(p), bytes);
+}
+template <typename T> cudaError_t cudaMallocHost(T **p, size_t bytes, unsigned = 0)
+{
+    return emulate::allocate_host(reinterpret_cast<void **>(p), bytes);
+}
+template <typename T> cudaError_t cudaHostAlloc(T **p, size_t bytes, unsigned)
+{
+    return emulate::allocate_host(reinterpret_cast<void **>(p), bytes);
+}
+template <typename T> cudaError_t cudaMallocManaged(T **p, size_t bytes, unsigned = 1)
+{
+    return emulate::allocate_managed(reinterpret_cast<void **>(p), bytes);
+}
+template <typename T> cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaStream_t stream)
+{
+    return emulate::allocate_ordered(reinterpret_cast<void **>(p), bytes, stream);
+}
 template <typename T> cudaError_t cudaMallocPitch(T **p, size_t *pitch, size_t width, size_t height)
 {
     *pitch = (width + 511) / 512 * 512;
     return emulate::allocate(reinterpret_cast<void **>(p), *pitch * height);
 }
-template <typename T> cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned) { return emulate::host_device_pointer(reinterpret_cast<void **>(device), host); }
+template <typename T> cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned)
+{
+    return emulate::host_device_pointer(reinterpret_cast<void **>(device), host);
+}
 cudaError_t cudaFree(void *pointer);
 cudaError_t cudaFreeHost(void *pointer);
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void *pointer);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
 cudaError_t cudaMemset(void *to, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream = nullptr);
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height);
-cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream = nullptr);
+cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream = nullptr);
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream = nullptr);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer);
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
@@ -244,7 +285,8 @@ template <typename T> cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symb
     return *bytes = sizeof symbol, cudaSuccess;
 }
 template <typename T>
-cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset, cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset, cudaMemcpyKind kind,
+                                    cudaStream_t stream)
 {
     void *place;
     if (offset + bytes > sizeof symbol)
@@ -253,7 +295,8 @@ cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t by
     return cudaMemcpyAsync(static_cast<char *>(place) + offset, from, bytes, kind, stream);
 }
 template <typename T>
-cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice)
+cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
     void *place;
     if (offset + bytes > sizeof symbol)
@@ -262,7 +305,8 @@ cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, 
     return cudaMemcpy(static_cast<char *>(place) + offset, from, bytes, kind);
 }
 template <typename T>
-cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset, cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset, cudaMemcpyKind kind,
+                                      cudaStream_t stream)
 {
     void *place;
     if (offset + bytes > sizeof symbol)
@@ -271,7 +315,8 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, s
     return cudaMemcpyAsync(to, static_cast<char *>(place) + offset, bytes, kind, stream);
 }
 template <typename T>
-cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
+cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
     void *place;
     if (offset + bytes > sizeof symbol)
@@ -308,10 +353,9 @@ cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, F *kernel, const cudaL
 {
     int each, processors;
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
-    const cudaError_t status =
-        emulate::occupancy(&each, reinterpret_cast<const void *>(kernel),
-                           static_cast<int>(config->blockDim.x * config->blockDim.y * config->blockDim.z),
-                           config->dynamicSmemBytes);
+    const cudaError_t status = emulate::occupancy(
+        &each, reinterpret_cast<const void *>(kernel),
+        static_cast<int>(config->blockDim.x * config->blockDim.y * config->blockDim.z), config->dynamicSmemBytes);
     unsigned size = 1;
     for (unsigned i = 0; i < config->numAttrs; i++)
         if (config->attrs[i].id == cudaLaunchAttributeClusterDimension) {
@@ -324,14 +368,14 @@ cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, F *kernel, const cudaL
 
 namespace emulate
 {
-template <typename... P, size_t... I>
-std::tuple<P...> gather(void **args, std::index_sequence<I...>)
+template <typename... P, size_t... I> std::tuple<P...> gather(void **args, std::index_sequence<I...>)
 {
     (void)args;
     return std::tuple<P...>(*static_cast<P *>(args[I])...);
 }
 template <typename... P>
-cudaError_t launch_by_address(void (*kernel)(P...), Config config, bool cooperative, void **args, const char *file, int line)
+cudaError_t launch_by_address(void (*kernel)(P...), Config config, bool cooperative, void **args, const char *file,
+                              int line)
 {
     config.cooperative = cooperative;
     const int status = submit(config, "a kernel", file, line, reinterpret_cast<const void *>(kernel),
@@ -352,12 +396,13 @@ template <typename Pointer> struct Known {
 };
 template <typename Pointer, typename... P> Pointer operator%(Known<Pointer>, void (*kernel)(P...))
 {
-    remember_kernel(reinterpret_cast<const void *>(kernel), [](const void *address, void **args) -> std::function<void()> {
-        auto typed = reinterpret_cast<void (*)(P...)>(const_cast<void *>(address));
-        return [typed, values = gather<std::remove_cv_t<P>...>(args, std::index_sequence_for<P...>{})] {
-            std::apply(typed, values);
-        };
-    });
+    remember_kernel(reinterpret_cast<const void *>(kernel),
+                    [](const void *address, void **args) -> std::function<void()> {
+                        auto typed = reinterpret_cast<void (*)(P...)>(const_cast<void *>(address));
+                        return [typed, values = gather<std::remove_cv_t<P>...>(args, std::index_sequence_for<P...>{})] {
+                            std::apply(typed, values);
+                        };
+                    });
     return reinterpret_cast<Pointer>(reinterpret_cast<void *>(kernel));
 }
 } // namespace emulate
@@ -366,8 +411,8 @@ inline cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, v
 {
     return emulate::launch_known(kernel, emulate::Config(grid, block, shared, stream), args, file, line);
 }
-inline cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared = 0,
-                                               cudaStream_t stream = nullptr, AE_HERE)
+inline cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **args,
+                                               size_t shared = 0, cudaStream_t stream = nullptr, AE_HERE)
 {
     emulate::Config config(grid, block, shared, stream);
     config.cooperative = true;
@@ -396,9 +441,9 @@ inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
 template <typename... P, typename... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(P...), A &&...args)
 {
-    return static_cast<cudaError_t>(
-        emulate::submit(emulate::extended(config), "a kernel", __FILE__, __LINE__, reinterpret_cast<const void *>(kernel),
-                        [kernel, values = std::tuple<P...>(std::forward<A>(args)...)] { std::apply(kernel, values); }));
+    return static_cast<cudaError_t>(emulate::submit(
+        emulate::extended(config), "a kernel", __FILE__, __LINE__, reinterpret_cast<const void *>(kernel),
+        [kernel, values = std::tuple<P...>(std::forward<A>(args)...)] { std::apply(kernel, values); }));
 }
 
 #endif

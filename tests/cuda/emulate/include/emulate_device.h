@@ -153,11 +153,11 @@ template <typename T> unsigned __match_all_sync(unsigned mask, T value, int *sam
     emulate::release(all);
     return *same ? bits : 0;
 }
-#define AE_REDUCE(name, T, expression)                                                                       \
-    inline T name(unsigned mask, T value, AE_HERE)                                                           \
-    {                                                                                                        \
-        return emulate::warp_reduce(                                                                         \
-            mask, value, [](T a, T b) { return static_cast<T>(expression); }, file, line);                   \
+#define AE_REDUCE(name, T, expression)                                                                                 \
+    inline T name(unsigned mask, T value, AE_HERE)                                                                     \
+    {                                                                                                                  \
+        return emulate::warp_reduce(                                                                                   \
+            mask, value, [](T a, T b) { return static_cast<T>(expression); }, file, line);                             \
     }
 AE_REDUCE(__reduce_add_sync, unsigned, a + b)
 AE_REDUCE(__reduce_add_sync, int, static_cast<unsigned>(a) + static_cast<unsigned>(b))
@@ -165,7 +165,7 @@ AE_REDUCE(__reduce_min_sync, unsigned, a < b ? a : b)
 AE_REDUCE(__reduce_min_sync, int, a < b ? a : b)
 AE_REDUCE(__reduce_max_sync, unsigned, a > b ? a : b)
 AE_REDUCE(__reduce_max_sync, int, a > b ? a : b)
-AE_REDUCE(__reduce_and_sync, unsigned, a & b)
+AE_REDUCE(__reduce_and_sync, unsigned, a &b)
 AE_REDUCE(__reduce_or_sync, unsigned, a | b)
 AE_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 #undef AE_REDUCE
@@ -194,19 +194,20 @@ template <typename T, typename Op> T atomic_update(T *address, Op op)
 }
 } // namespace emulate
 
-#define AE_ATOMIC(name, T, expression)                                                                       \
-    inline T name(T *address, T v)                                                                           \
-    {                                                                                                        \
-        return emulate::atomic_update(address, [=](T old) -> T { return static_cast<T>(expression); });      \
-    }                                                                                                        \
-    inline T name##_block(T *address, T v) { return name(address, v); }                                      \
+#define AE_ATOMIC(name, T, expression)                                                                                 \
+    inline T name(T *address, T v)                                                                                     \
+    {                                                                                                                  \
+        return emulate::atomic_update(address, [=](T old) -> T { return static_cast<T>(expression); });                \
+    }                                                                                                                  \
+    inline T name##_block(T *address, T v) { return name(address, v); }                                                \
     inline T name##_system(T *address, T v) { return name(address, v); }
-#define AE_ATOMIC_INTEGERS(name, expression)                                                                 \
-    AE_ATOMIC(name, int, expression)                                                                         \
-    AE_ATOMIC(name, unsigned, expression)                                                                    \
-    AE_ATOMIC(name, unsigned long long, expression)                                                          \
+#define AE_ATOMIC_INTEGERS(name, expression)                                                                           \
+    AE_ATOMIC(name, int, expression)                                                                                   \
+    AE_ATOMIC(name, unsigned, expression)                                                                              \
+    AE_ATOMIC(name, unsigned long long, expression)                                                                    \
     AE_ATOMIC(name, long long, expression)
-#define AE_WRAP(op) static_cast<std::make_unsigned_t<decltype(old)>>(old) op static_cast<std::make_unsigned_t<decltype(v)>>(v)
+#define AE_WRAP(op)                                                                                                    \
+    static_cast<std::make_unsigned_t<decltype(old)>>(old) op static_cast<std::make_unsigned_t<decltype(v)>>(v)
 AE_ATOMIC(atomicAdd, int, static_cast<unsigned>(old) + static_cast<unsigned>(v))
 AE_ATOMIC(atomicAdd, unsigned, old + v)
 AE_ATOMIC(atomicAdd, unsigned long long, old + v)
@@ -216,7 +217,7 @@ AE_ATOMIC(atomicSub, int, static_cast<unsigned>(old) - static_cast<unsigned>(v))
 AE_ATOMIC(atomicSub, unsigned, old - v)
 AE_ATOMIC_INTEGERS(atomicMin, old < v ? old : v)
 AE_ATOMIC_INTEGERS(atomicMax, old > v ? old : v)
-AE_ATOMIC_INTEGERS(atomicAnd, old & v)
+AE_ATOMIC_INTEGERS(atomicAnd, old &v)
 AE_ATOMIC_INTEGERS(atomicOr, old | v)
 AE_ATOMIC_INTEGERS(atomicXor, old ^ v)
 AE_ATOMIC_INTEGERS(atomicExch, v + (old & 0))
@@ -231,12 +232,12 @@ inline float4 atomicAdd(float4 *a, float4 v)
 {
     return {atomicAdd(&a->x, v.x), atomicAdd(&a->y, v.y), atomicAdd(&a->z, v.z), atomicAdd(&a->w, v.w)};
 }
-#define AE_CAS(T)                                                                                            \
-    inline T atomicCAS(T *address, T expected, T v)                                                          \
-    {                                                                                                        \
-        return emulate::atomic_update(address, [=](T old) -> T { return old == expected ? v : old; });       \
-    }                                                                                                        \
-    inline T atomicCAS_block(T *address, T expected, T v) { return atomicCAS(address, expected, v); }        \
+#define AE_CAS(T)                                                                                                      \
+    inline T atomicCAS(T *address, T expected, T v)                                                                    \
+    {                                                                                                                  \
+        return emulate::atomic_update(address, [=](T old) -> T { return old == expected ? v : old; });                 \
+    }                                                                                                                  \
+    inline T atomicCAS_block(T *address, T expected, T v) { return atomicCAS(address, expected, v); }                  \
     inline T atomicCAS_system(T *address, T expected, T v) { return atomicCAS(address, expected, v); }
 AE_CAS(int)
 AE_CAS(unsigned)
@@ -246,7 +247,7 @@ AE_CAS(unsigned short)
 
 /* --- loads and stores -------------------------------------------------------------------------------------- */
 
-#define AE_LOAD(name)                                                                                        \
+#define AE_LOAD(name)                                                                                                  \
     template <typename T> T name(const T *p) { return *p; }
 AE_LOAD(__ldg)
 AE_LOAD(__ldcg)
@@ -259,7 +260,7 @@ template <typename T> T __ldcv(const T *p)
     emulate::pause();
     return *const_cast<const volatile T *>(p);
 }
-#define AE_STORE(name)                                                                                       \
+#define AE_STORE(name)                                                                                                 \
     template <typename T> void name(T *p, emulate::identity<std::common_type_t<T>> v) { *p = v; }
 AE_STORE(__stwb)
 AE_STORE(__stcg)
@@ -293,7 +294,8 @@ inline unsigned __brev(unsigned x)
 }
 inline unsigned long long __brevll(unsigned long long x)
 {
-    return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 | __brev(static_cast<unsigned>(x >> 32));
+    return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+           __brev(static_cast<unsigned>(x >> 32));
 }
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
 {
@@ -310,7 +312,10 @@ inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
 }
 inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long long>(a) * b >> 32); }
 inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(static_cast<uint64_t>(a) * b >> 32); }
-inline long long __mul64hi(long long a, long long b) { return static_cast<long long>(static_cast<__int128>(a) * b >> 64); }
+inline long long __mul64hi(long long a, long long b)
+{
+    return static_cast<long long>(static_cast<__int128>(a) * b >> 64);
+}
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
 {
     return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
@@ -367,8 +372,8 @@ template <typename Lane, typename Op> unsigned by_lane(unsigned a, unsigned b, O
     constexpr int width = 8 * sizeof(Lane);
     unsigned r = 0;
     for (int i = 0; i < 32; i += width)
-        r |= static_cast<unsigned>(static_cast<std::make_unsigned_t<Lane>>(
-                 op(static_cast<Lane>(a >> i), static_cast<Lane>(b >> i))))
+        r |= static_cast<unsigned>(
+                 static_cast<std::make_unsigned_t<Lane>>(op(static_cast<Lane>(a >> i), static_cast<Lane>(b >> i))))
              << i;
     return r;
 }
@@ -379,16 +384,16 @@ template <typename Lane> int clamp_lane(int v)
                                                   : v;
 }
 } // namespace emulate
-#define AE_LANES(name, s, u, expression)                                                                     \
-    inline unsigned __v##name##4(unsigned x, unsigned y)                                                     \
-    {                                                                                                        \
-        using L = s##char;                                                                                   \
-        return emulate::by_lane<L>(x, y, [](int a, int b) { return expression; });                           \
-    }                                                                                                        \
-    inline unsigned __v##name##2(unsigned x, unsigned y)                                                     \
-    {                                                                                                        \
-        using L = s##short;                                                                                  \
-        return emulate::by_lane<L>(x, y, [](int a, int b) { return expression; });                           \
+#define AE_LANES(name, s, u, expression)                                                                               \
+    inline unsigned __v##name##4(unsigned x, unsigned y)                                                               \
+    {                                                                                                                  \
+        using L = s##char;                                                                                             \
+        return emulate::by_lane<L>(x, y, [](int a, int b) { return expression; });                                     \
+    }                                                                                                                  \
+    inline unsigned __v##name##2(unsigned x, unsigned y)                                                               \
+    {                                                                                                                  \
+        using L = s##short;                                                                                            \
+        return emulate::by_lane<L>(x, y, [](int a, int b) { return expression; });                                     \
     }
 namespace emulate
 {
@@ -445,16 +450,15 @@ inline unsigned __viaddmax_u32(unsigned a, unsigned b, unsigned c) { return std:
 inline unsigned __viaddmin_u32(unsigned a, unsigned b, unsigned c) { return std::min(a + b, c); }
 inline int __vibmax_s32(int a, int b, bool *first) { return *first = a >= b, a >= b ? a : b; }
 inline int __vibmin_s32(int a, int b, bool *first) { return *first = a <= b, a <= b ? a : b; }
-#define AE_DPX(name, expression)                                                                             \
-    inline unsigned name(unsigned x, unsigned y, unsigned z)                                                 \
-    {                                                                                                        \
-        unsigned r = 0;                                                                                      \
-        for (int i = 0; i < 32; i += 16) {                                                                   \
-            const int a = static_cast<short>(x >> i), b = static_cast<short>(y >> i),                        \
-                      c = static_cast<short>(z >> i);                                                        \
-            r |= static_cast<unsigned>(static_cast<unsigned short>(expression)) << i;                        \
-        }                                                                                                    \
-        return r;                                                                                            \
+#define AE_DPX(name, expression)                                                                                       \
+    inline unsigned name(unsigned x, unsigned y, unsigned z)                                                           \
+    {                                                                                                                  \
+        unsigned r = 0;                                                                                                \
+        for (int i = 0; i < 32; i += 16) {                                                                             \
+            const int a = static_cast<short>(x >> i), b = static_cast<short>(y >> i), c = static_cast<short>(z >> i);  \
+            r |= static_cast<unsigned>(static_cast<unsigned short>(expression)) << i;                                  \
+        }                                                                                                              \
+        return r;                                                                                                      \
     }
 AE_DPX(__vimax3_s16x2, std::max(std::max(a, b), c))
 AE_DPX(__vimin3_s16x2, std::min(std::min(a, b), c))
@@ -476,7 +480,8 @@ inline int __double2hiint(double x) { return static_cast<int>(emulate::bits_of(x
 inline int __double2loint(double x) { return static_cast<int>(emulate::bits_of(x)); }
 inline double __hiloint2double(int hi, int lo)
 {
-    return emulate::from_bits<double>(static_cast<uint64_t>(static_cast<uint32_t>(hi)) << 32 | static_cast<uint32_t>(lo));
+    return emulate::from_bits<double>(static_cast<uint64_t>(static_cast<uint32_t>(hi)) << 32 |
+                                      static_cast<uint32_t>(lo));
 }
 namespace emulate
 {
@@ -492,10 +497,10 @@ template <typename I, typename F> I to_integer(F x)
     return static_cast<I>(x);
 }
 } // namespace emulate
-#define AE_CONVERT(from, F, to, I)                                                                           \
-    inline I __##from##2##to##_rn(F x) { return emulate::to_integer<I>(std::nearbyint(x)); }                 \
-    inline I __##from##2##to##_rz(F x) { return emulate::to_integer<I>(std::trunc(x)); }                     \
-    inline I __##from##2##to##_rd(F x) { return emulate::to_integer<I>(std::floor(x)); }                     \
+#define AE_CONVERT(from, F, to, I)                                                                                     \
+    inline I __##from##2##to##_rn(F x) { return emulate::to_integer<I>(std::nearbyint(x)); }                           \
+    inline I __##from##2##to##_rz(F x) { return emulate::to_integer<I>(std::trunc(x)); }                               \
+    inline I __##from##2##to##_rd(F x) { return emulate::to_integer<I>(std::floor(x)); }                               \
     inline I __##from##2##to##_ru(F x) { return emulate::to_integer<I>(std::ceil(x)); }
 AE_CONVERT(float, float, int, int)
 AE_CONVERT(float, float, uint, unsigned)
@@ -548,32 +553,31 @@ template <typename T> T add_error(T a, T b, T sum)
     return exactly(a - exactly(sum - part)) + exactly(b - part);
 }
 } // namespace emulate
-#define AE_ROUNDED(T, f, m)                                                                                  \
-    inline T __##f##add_r##m(T a, T b)                                                                       \
-    {                                                                                                        \
-        const T r = emulate::exactly(a + b);                                                                 \
-        return emulate::directed(r, emulate::add_error(a, b, r), #m[0]);                                     \
-    }                                                                                                        \
-    inline T __##f##sub_r##m(T a, T b) { return __##f##add_r##m(a, -b); }                                    \
-    inline T __##f##mul_r##m(T a, T b)                                                                       \
-    {                                                                                                        \
-        const T r = emulate::exactly(a * b);                                                                 \
-        return emulate::directed(r, std::fma(a, b, -r), #m[0]);                                              \
-    }                                                                                                        \
-    inline T __##f##div_r##m(T a, T b)                                                                       \
-    {                                                                                                        \
-        const T r = emulate::exactly(a / b);                                                                 \
-        const T error = std::fma(-r, b, a);                                                                  \
-        return emulate::directed(r, b < 0 ? -error : error, #m[0]);                                          \
-    }                                                                                                        \
-    inline T __##f##sqrt_r##m(T a)                                                                           \
-    {                                                                                                        \
-        const T r = emulate::exactly(std::sqrt(a));                                                          \
-        return emulate::directed(r, std::fma(-r, r, a), #m[0]);                                              \
-    }                                                                                                        \
+#define AE_ROUNDED(T, f, m)                                                                                            \
+    inline T __##f##add_r##m(T a, T b)                                                                                 \
+    {                                                                                                                  \
+        const T r = emulate::exactly(a + b);                                                                           \
+        return emulate::directed(r, emulate::add_error(a, b, r), #m[0]);                                               \
+    }                                                                                                                  \
+    inline T __##f##sub_r##m(T a, T b) { return __##f##add_r##m(a, -b); }                                              \
+    inline T __##f##mul_r##m(T a, T b)                                                                                 \
+    {                                                                                                                  \
+        const T r = emulate::exactly(a * b);                                                                           \
+        return emulate::directed(r, std::fma(a, b, -r), #m[0]);                                                        \
+    }                                                                                                                  \
+    inline T __##f##div_r##m(T a, T b)                                                                                 \
+    {                                                                                                                  \
+        const T r = emulate::exactly(a / b);                                                                           \
+        const T error = std::fma(-r, b, a);                                                                            \
+        return emulate::directed(r, b < 0 ? -error : error, #m[0]);                                                    \
+    }                                                                                                                  \
+    inline T __##f##sqrt_r##m(T a)                                                                                     \
+    {                                                                                                                  \
+        const T r = emulate::exactly(std::sqrt(a));                                                                    \
+        return emulate::directed(r, std::fma(-r, r, a), #m[0]);                                                        \
+    }                                                                                                                  \
     inline T __##f##rcp_r##m(T a) { return __##f##div_r##m(T(1), a); }
-#define AE_ROUNDED_ALL(T, f)                                                                                 \
-    AE_ROUNDED(T, f, n) AE_ROUNDED(T, f, z) AE_ROUNDED(T, f, d) AE_ROUNDED(T, f, u)
+#define AE_ROUNDED_ALL(T, f) AE_ROUNDED(T, f, n) AE_ROUNDED(T, f, z) AE_ROUNDED(T, f, d) AE_ROUNDED(T, f, u)
 AE_ROUNDED_ALL(float, f)
 AE_ROUNDED_ALL(double, d)
 #undef AE_ROUNDED
@@ -616,8 +620,8 @@ inline float normcdff(float x) { return static_cast<float>(normcdf(x)); }
 inline double erfcx(double x) { return std::exp(x * x) * std::erfc(x); }
 inline float erfcxf(float x) { return static_cast<float>(erfcx(x)); }
 
-#define AE_MINMAX(A, B, R)                                                                                   \
-    inline R min(A a, B b) { return static_cast<R>(a) < static_cast<R>(b) ? static_cast<R>(a) : static_cast<R>(b); } \
+#define AE_MINMAX(A, B, R)                                                                                             \
+    inline R min(A a, B b) { return static_cast<R>(a) < static_cast<R>(b) ? static_cast<R>(a) : static_cast<R>(b); }   \
     inline R max(A a, B b) { return static_cast<R>(a) > static_cast<R>(b) ? static_cast<R>(a) : static_cast<R>(b); }
 AE_MINMAX(int, int, int)
 AE_MINMAX(unsigned, unsigned, unsigned)

@@ -115,46 +115,44 @@ template <typename T> void permute(const T *from, T *to, const std::vector<size_
 } // namespace details
 
 struct DeviceRadixSort {
-#define AE_SORT(suffix, falling)                                                                             \
-    template <typename K, typename N>                                                                        \
-    static cudaError_t SortKeys##suffix(void *storage, size_t &bytes, const K *from, K *to, N n, int begin = 0, \
-                                        int end = sizeof(K) * 8, cudaStream_t stream = nullptr)              \
-    {                                                                                                        \
-        return details::run(storage, bytes, details::storage(n, sizeof(K)), stream, [=] {                    \
-            details::permute(from, to, details::sorted_places(from, static_cast<size_t>(n), falling, begin, end)); \
-        });                                                                                                  \
-    }                                                                                                        \
-    template <typename K, typename V, typename N>                                                            \
-    static cudaError_t SortPairs##suffix(void *storage, size_t &bytes, const K *from, K *to, const V *values, V *out, \
-                                         N n, int begin = 0, int end = sizeof(K) * 8,                        \
-                                         cudaStream_t stream = nullptr)                                      \
-    {                                                                                                        \
-        return details::run(storage, bytes, details::storage(n, sizeof(K) + sizeof(V)), stream, [=] {        \
-            const auto place = details::sorted_places(from, static_cast<size_t>(n), falling, begin, end);    \
-            details::permute(values, out, place);                                                            \
-            details::permute(from, to, place);                                                               \
-        });                                                                                                  \
-    }                                                                                                        \
-    template <typename K, typename N>                                                                        \
-    static cudaError_t SortKeys##suffix(void *storage, size_t &bytes, DoubleBuffer<K> &keys, N n, int begin = 0, \
-                                        int end = sizeof(K) * 8, cudaStream_t stream = nullptr)              \
-    {                                                                                                        \
-        const cudaError_t status =                                                                           \
-            SortKeys##suffix(storage, bytes, keys.Current(), keys.Alternate(), n, begin, end, stream);       \
-        if (storage)                                                                                         \
-            keys.selector ^= 1;                                                                              \
-        return status;                                                                                       \
-    }                                                                                                        \
-    template <typename K, typename V, typename N>                                                            \
+#define AE_SORT(suffix, falling)                                                                                       \
+    template <typename K, typename N>                                                                                  \
+    static cudaError_t SortKeys##suffix(void *storage, size_t &bytes, const K *from, K *to, N n, int begin = 0,        \
+                                        int end = sizeof(K) * 8, cudaStream_t stream = nullptr)                        \
+    {                                                                                                                  \
+        return details::run(storage, bytes, details::storage(n, sizeof(K)), stream, [=] {                              \
+            details::permute(from, to, details::sorted_places(from, static_cast<size_t>(n), falling, begin, end));     \
+        });                                                                                                            \
+    }                                                                                                                  \
+    template <typename K, typename V, typename N>                                                                      \
+    static cudaError_t SortPairs##suffix(void *storage, size_t &bytes, const K *from, K *to, const V *values, V *out,  \
+                                         N n, int begin = 0, int end = sizeof(K) * 8, cudaStream_t stream = nullptr)   \
+    {                                                                                                                  \
+        return details::run(storage, bytes, details::storage(n, sizeof(K) + sizeof(V)), stream, [=] {                  \
+            const auto place = details::sorted_places(from, static_cast<size_t>(n), falling, begin, end);              \
+            details::permute(values, out, place);                                                                      \
+            details::permute(from, to, place);                                                                         \
+        });                                                                                                            \
+    }                                                                                                                  \
+    template <typename K, typename N>                                                                                  \
+    static cudaError_t SortKeys##suffix(void *storage, size_t &bytes, DoubleBuffer<K> &keys, N n, int begin = 0,       \
+                                        int end = sizeof(K) * 8, cudaStream_t stream = nullptr)                        \
+    {                                                                                                                  \
+        const cudaError_t status =                                                                                     \
+            SortKeys##suffix(storage, bytes, keys.Current(), keys.Alternate(), n, begin, end, stream);                 \
+        if (storage)                                                                                                   \
+            keys.selector ^= 1;                                                                                        \
+        return status;                                                                                                 \
+    }                                                                                                                  \
+    template <typename K, typename V, typename N>                                                                      \
     static cudaError_t SortPairs##suffix(void *storage, size_t &bytes, DoubleBuffer<K> &keys, DoubleBuffer<V> &values, \
-                                         N n, int begin = 0, int end = sizeof(K) * 8,                        \
-                                         cudaStream_t stream = nullptr)                                      \
-    {                                                                                                        \
-        const cudaError_t status = SortPairs##suffix(storage, bytes, keys.Current(), keys.Alternate(),       \
-                                                     values.Current(), values.Alternate(), n, begin, end, stream); \
-        if (storage)                                                                                         \
-            keys.selector ^= 1, values.selector ^= 1;                                                        \
-        return status;                                                                                       \
+                                         N n, int begin = 0, int end = sizeof(K) * 8, cudaStream_t stream = nullptr)   \
+    {                                                                                                                  \
+        const cudaError_t status = SortPairs##suffix(storage, bytes, keys.Current(), keys.Alternate(),                 \
+                                                     values.Current(), values.Alternate(), n, begin, end, stream);     \
+        if (storage)                                                                                                   \
+            keys.selector ^= 1, values.selector ^= 1;                                                                  \
+        return status;                                                                                                 \
     }
     AE_SORT(, false)
     AE_SORT(Descending, true)
@@ -223,7 +221,8 @@ struct DeviceReduce {
     template <typename In, typename Out, typename N>
     static cudaError_t Max(void *storage, size_t &bytes, In in, Out out, N n, cudaStream_t stream = nullptr)
     {
-        return Reduce(storage, bytes, in, out, n, cub::Max(), std::numeric_limits<details::value_t<In>>::lowest(), stream);
+        return Reduce(storage, bytes, in, out, n, cub::Max(), std::numeric_limits<details::value_t<In>>::lowest(),
+                      stream);
     }
 };
 
@@ -270,7 +269,8 @@ struct DeviceSelect {
         });
     }
     template <typename In, typename Out, typename Count, typename N>
-    static cudaError_t Unique(void *storage, size_t &bytes, In in, Out out, Count count, N n, cudaStream_t stream = nullptr)
+    static cudaError_t Unique(void *storage, size_t &bytes, In in, Out out, Count count, N n,
+                              cudaStream_t stream = nullptr)
     {
         return details::run(storage, bytes, details::storage(n / 128, 16), stream, [=] {
             std::remove_reference_t<decltype(*count)> kept = 0;
@@ -314,7 +314,8 @@ template <typename T, int Threads> struct Exchange {
 };
 } // namespace details
 
-template <typename T, int X, BlockReduceAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS, int Y = 1, int Z = 1> class BlockReduce
+template <typename T, int X, BlockReduceAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS, int Y = 1, int Z = 1>
+class BlockReduce
 {
   public:
     using TempStorage = details::Exchange<T, X * Y * Z>;
@@ -413,10 +414,22 @@ template <typename K, int X, int Items, typename V = char> class BlockRadixSort
         V values[X * Items];
     };
     explicit BlockRadixSort(TempStorage &s) : storage(s) {}
-    void Sort(K (&keys)[Items], int begin = 0, int end = sizeof(K) * 8, AE_HERE) { sort(keys, nullptr, false, begin, end, file, line); }
-    void SortDescending(K (&keys)[Items], int begin = 0, int end = sizeof(K) * 8, AE_HERE) { sort(keys, nullptr, true, begin, end, file, line); }
-    void Sort(K (&keys)[Items], V (&values)[Items], int begin = 0, int end = sizeof(K) * 8, AE_HERE) { sort(keys, values, false, begin, end, file, line); }
-    void SortDescending(K (&keys)[Items], V (&values)[Items], int begin = 0, int end = sizeof(K) * 8, AE_HERE) { sort(keys, values, true, begin, end, file, line); }
+    void Sort(K (&keys)[Items], int begin = 0, int end = sizeof(K) * 8, AE_HERE)
+    {
+        sort(keys, nullptr, false, begin, end, file, line);
+    }
+    void SortDescending(K (&keys)[Items], int begin = 0, int end = sizeof(K) * 8, AE_HERE)
+    {
+        sort(keys, nullptr, true, begin, end, file, line);
+    }
+    void Sort(K (&keys)[Items], V (&values)[Items], int begin = 0, int end = sizeof(K) * 8, AE_HERE)
+    {
+        sort(keys, values, false, begin, end, file, line);
+    }
+    void SortDescending(K (&keys)[Items], V (&values)[Items], int begin = 0, int end = sizeof(K) * 8, AE_HERE)
+    {
+        sort(keys, values, true, begin, end, file, line);
+    }
 
   private:
     TempStorage &storage;
@@ -448,7 +461,8 @@ template <typename K, int X, int Items, typename V = char> class BlockRadixSort
 template <typename T, int Lanes = 32> class WarpReduce
 {
   public:
-    struct TempStorage {};
+    struct TempStorage {
+    };
     explicit WarpReduce(TempStorage &) {}
     template <typename Op> T Reduce(T v, Op op, AE_HERE)
     {
@@ -464,7 +478,8 @@ template <typename T, int Lanes = 32> class WarpReduce
 template <typename T, int Lanes = 32> class WarpScan
 {
   public:
-    struct TempStorage {};
+    struct TempStorage {
+    };
     explicit WarpScan(TempStorage &) {}
     template <typename Op> void InclusiveScan(T v, T &out, Op op, AE_HERE)
     {

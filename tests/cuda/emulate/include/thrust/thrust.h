@@ -60,15 +60,16 @@ template <typename F> void run(const policy &p, F f)
 }
 } // namespace details
 
-#define AE_THRUST(name, parameters, arguments, templates, ...)                                               \
-    template <AE_UNPACK templates> void name(const policy &p_, AE_UNPACK parameters)                         \
-    {                                                                                                        \
-        details::run(p_, [=] { __VA_ARGS__; });                                                              \
-    }                                                                                                        \
+#define AE_THRUST(name, parameters, arguments, templates, ...)                                                         \
+    template <AE_UNPACK templates> void name(const policy &p_, AE_UNPACK parameters)                                   \
+    {                                                                                                                  \
+        details::run(p_, [=] { __VA_ARGS__; });                                                                        \
+    }                                                                                                                  \
     template <AE_UNPACK templates> void name(AE_UNPACK parameters) { name(policy(), AE_UNPACK arguments); }
 #define AE_UNPACK(...) __VA_ARGS__
 AE_THRUST(sequence, (I first, I last), (first, last), (typename I),
-          std::iota(raw_pointer_cast(first), raw_pointer_cast(last), std::remove_reference_t<decltype(*raw_pointer_cast(first))>(0)))
+          std::iota(raw_pointer_cast(first), raw_pointer_cast(last),
+                    std::remove_reference_t<decltype(*raw_pointer_cast(first))>(0)))
 AE_THRUST(fill, (I first, I last, T v), (first, last, v), (typename I, typename T),
           std::fill(raw_pointer_cast(first), raw_pointer_cast(last), v))
 AE_THRUST(sort, (I first, I last), (first, last), (typename I),
@@ -79,13 +80,15 @@ AE_THRUST(stable_sort, (I first, I last), (first, last), (typename I),
           std::stable_sort(raw_pointer_cast(first), raw_pointer_cast(last)))
 AE_THRUST(inclusive_scan, (I first, I last, O out), (first, last, out), (typename I, typename O),
           std::partial_sum(raw_pointer_cast(first), raw_pointer_cast(last), raw_pointer_cast(out)))
-AE_THRUST(exclusive_scan, (I first, I last, O out), (first, last, out), (typename I, typename O),
-          auto sum = std::decay_t<decltype(*raw_pointer_cast(out))>(); auto *to = raw_pointer_cast(out);
-          for (auto *from = raw_pointer_cast(first); from != raw_pointer_cast(last); from++) {
-              const auto v = *from;
-              *to++ = sum;
-              sum = sum + v;
-          })
+AE_THRUST(
+    exclusive_scan, (I first, I last, O out), (first, last, out), (typename I, typename O),
+    auto sum = std::decay_t<decltype(*raw_pointer_cast(out))>();
+    auto *to = raw_pointer_cast(out);
+    for (auto *from = raw_pointer_cast(first); from != raw_pointer_cast(last); from++) {
+        const auto v = *from;
+        *to++ = sum;
+        sum = sum + v;
+    })
 
 template <typename K, typename V> void stable_sort_by_key(const policy &p, K first, K last, V values)
 {
@@ -101,9 +104,18 @@ template <typename K, typename V> void stable_sort_by_key(const policy &p, K fir
             keys[i] = both[i].first, with[i] = both[i].second;
     });
 }
-template <typename K, typename V> void stable_sort_by_key(K first, K last, V values) { stable_sort_by_key(policy(), first, last, values); }
-template <typename K, typename V> void sort_by_key(const policy &p, K first, K last, V values) { stable_sort_by_key(p, first, last, values); }
-template <typename K, typename V> void sort_by_key(K first, K last, V values) { stable_sort_by_key(policy(), first, last, values); }
+template <typename K, typename V> void stable_sort_by_key(K first, K last, V values)
+{
+    stable_sort_by_key(policy(), first, last, values);
+}
+template <typename K, typename V> void sort_by_key(const policy &p, K first, K last, V values)
+{
+    stable_sort_by_key(p, first, last, values);
+}
+template <typename K, typename V> void sort_by_key(K first, K last, V values)
+{
+    stable_sort_by_key(policy(), first, last, values);
+}
 
 template <typename I, typename T, typename Op> T reduce(const policy &p, I first, I last, T start, Op op)
 {
@@ -111,8 +123,14 @@ template <typename I, typename T, typename Op> T reduce(const policy &p, I first
     details::run(p, [=, &sum] { sum = std::accumulate(raw_pointer_cast(first), raw_pointer_cast(last), start, op); });
     return sum;
 }
-template <typename I, typename T, typename Op> T reduce(I first, I last, T start, Op op) { return reduce(policy(), first, last, start, op); }
-template <typename I, typename T> T reduce(I first, I last, T start) { return reduce(policy(), first, last, start, plus<T>()); }
+template <typename I, typename T, typename Op> T reduce(I first, I last, T start, Op op)
+{
+    return reduce(policy(), first, last, start, op);
+}
+template <typename I, typename T> T reduce(I first, I last, T start)
+{
+    return reduce(policy(), first, last, start, plus<T>());
+}
 
 } // namespace thrust
 #endif
