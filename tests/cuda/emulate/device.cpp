@@ -38,7 +38,7 @@ uint64_t draw()
 
 constexpr size_t STACK_BYTES = size_t(512) << 10; /* of address space; what is never touched costs nothing */
 constexpr size_t BLOCK_BYTES = SHARED_PER_BLOCK + (size_t(768) << 10); /* dynamic, then all variables of the file */
-constexpr size_t RESIDENT_MAX = 64; /* blocks of an ordinary launch that may run beside one that waits for them */
+constexpr size_t RESIDENT_MAX = 128; /* blocks of an ordinary launch that may run beside one that waits for them */
 
 struct Fiber;
 struct Block;
