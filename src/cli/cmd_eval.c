@@ -32,7 +32,8 @@ struct values {
 
 const struct ae_option ae_eval_options[] = {
     {.name = "entrant", .letter = 'e', .kind = AE_OPTION_LIST,
-     .help = "built-in entrants to evaluate (reference, parallel, naive, tuned); with a PATH: what to call its author",
+     .help = "built-in entrants to evaluate (reference, parallel, naive, tuned; ladder: all steps from naive to tuned); with a "
+             "PATH: what to call its author",
      .offset = offsetof(struct values, entrants)},
     {.name = "task", .letter = 't', .kind = AE_OPTION_TASK, .help = "only these tasks; with a file: the task it solves",
      .offset = offsetof(struct values, tasks)},

@@ -1,6 +1,7 @@
 #include "cli/submission.h"
 
 #include "base/text.h"
+#include "strategy/ladder.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -172,13 +173,39 @@ int ae_items_add_folder(struct ae_submission_list *list, const char *path, const
     return rc;
 }
 
+/* Every step of the ladders as an entrant of its own: "step-01-M03". */
+static int add_ladders(struct ae_submission_list *list, const struct ae_context *context, const struct ae_task_list *tasks,
+                       struct ae_error *err)
+{
+    struct ae_ladder ladder;
+    int rc = ae_ladder_read(context->tasks, &ladder, err);
+    for (size_t i = 0; rc == AE_OK && i < ladder.count; i++) {
+        const struct ae_step *step = &ladder.steps[i];
+        char path[4400], entrant[80];
+        if (!wanted(tasks, step->task))
+            continue;
+        snprintf(path, sizeof path, "%s/%s/%s", context->tasks, step->task->id, step->file);
+        snprintf(entrant, sizeof entrant, "step-%s", base_name(step->file));
+        char *ending = strrchr(entrant, '.');
+        if (ending)
+            *ending = 0;
+        rc = add(list, path, step->task, 0, entrant, err);
+        if (rc == AE_OK)
+            list->items[list->count - 1].built_in = true;
+    }
+    ae_ladder_release(&ladder);
+    return rc;
+}
+
 int ae_items_add_built_in(struct ae_submission_list *list, const struct ae_context *context, const char *entrant,
                           const struct ae_task_list *tasks, struct ae_error *err)
 {
     const char *file = ae_built_in_file(entrant);
+    if (strcmp(entrant, "ladder") == 0)
+        return add_ladders(list, context, tasks, err);
     if (!file)
-        return ae_error_set(err, AE_E_USAGE, "'%s' is no built-in entrant (reference, parallel, naive, tuned); give the "
-                            "path of its sources", entrant);
+        return ae_error_set(err, AE_E_USAGE, "'%s' is no built-in entrant (reference, parallel, naive, tuned, ladder); give "
+                            "the path of its sources", entrant);
     for (int i = 0; i < ae_task_count; i++) {
         char path[4400];
         if (!wanted(tasks, ae_tasks[i]))
