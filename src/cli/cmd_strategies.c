@@ -4,10 +4,11 @@
 #include "strategy/ladder.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const formats[] = {"text", "json", NULL};
+static const char *const formats[] = {"text", "json", "md", NULL};
 
 const struct ae_option ae_strategies_options[] = {
     {.name = "format",
@@ -54,6 +55,7 @@ static const struct ae_strategies_verb verbs[] = {
     {"show", "show ID", 1, 1, ae_strategies_show},
     {"find", "find SOURCE...", 1, SIZE_MAX, ae_strategies_find},
     {"diff", "diff A B", 2, 2, ae_strategies_diff},
+    {"export", "export", 0, 0, ae_strategies_export},
     {"attribute", "attribute", 0, 0, ae_strategies_attribute},
 };
 
@@ -146,6 +148,27 @@ static void read_gains(const struct ae_ladder *ladder, const char *tasks, struct
         *ret = (struct ae_gains){0};
 }
 
+/* Where it paid and where not: the geometric mean of the gains, and how many are losses. */
+struct sum {
+    size_t count, losses;
+    double logs;
+};
+
+static struct sum sum_of(const struct ae_gains *gains, int id, const char *environment)
+{
+    struct sum sum = {0};
+    for (size_t g = 0; g < gains->count; g++) {
+        const struct ae_gain *gain = &gains->items[g];
+        if ((int)gain->step->strategy != id || (environment && strcmp(environment, gain->environment) != 0))
+            continue;
+        const double ratio = log(gain->before_ns / gain->after_ns);
+        sum.count++;
+        sum.logs += ratio;
+        sum.losses += ratio < -log(1.02); /* beyond the noise of a measurement */
+    }
+    return sum;
+}
+
 static json_t *examples_json(const struct ae_ladder *ladder, const struct ae_gains *gains, int id)
 {
     json_t *examples = json_array();
@@ -193,6 +216,80 @@ static void print_examples(const struct ae_ladder *ladder, const struct ae_gains
         printf("\nNo ladder of ours has a step of this strategy.\n");
     else if (measured == 0)
         printf("    not measured in this form\n");
+}
+
+/* Text of hostile names never gets here but for the machine's, which is printed as code. */
+static void print_page(const struct ae_ladder *ladder, const struct ae_gains *gains)
+{
+    printf("# Strategies: where each paid\n\n"
+           "Made by `acceleval strategies export --format md` from the ladders in `tasks/*/steps/` and their measurements in\n"
+           "`docs/results/ladders*.archive`. A step changes one strategy; its gain is the median time of the whole call before over\n"
+           "that after, host pointer to host result, on the machine named. What paid in one task need not pay in another.\n\n"
+           "| strategy | kind | steps measured | gain (geometric mean) | slower |\n| --- | --- | ---: | ---: | ---: |\n");
+    for (int id = 0; id < AE_STRATEGY_COUNT; id++) {
+        const struct sum sum = sum_of(gains, id, NULL);
+        if (sum.count)
+            printf("| [%s](#%s) %s | %s | %zu | %.2fx | %zu |\n", ae_strategies[id].id, ae_strategies[id].id,
+                   ae_strategies[id].name, ae_kind_name(ae_strategies[id].kind), sum.count, exp(sum.logs / (double)sum.count),
+                   sum.losses);
+        else
+            printf("| [%s](#%s) %s | %s | 0 | | |\n", ae_strategies[id].id, ae_strategies[id].id, ae_strategies[id].name,
+                   ae_kind_name(ae_strategies[id].kind));
+    }
+    for (int id = 0; id < AE_STRATEGY_COUNT; id++) {
+        const struct ae_strategy *s = &ae_strategies[id];
+        bool table = false;
+        printf("\n<a id=\"%s\"></a>\n\n## %s %s\n\n%s\n\n- It pays %s\n- It is not %s\n", s->id, s->id, s->name, s->definition,
+               s->pays, s->is_not);
+        for (size_t i = 0; i < ladder->count; i++) {
+            const struct ae_step *step = &ladder->steps[i];
+            if ((int)step->strategy != id)
+                continue;
+            for (size_t g = 0; g < gains->count; g++) {
+                const struct ae_gain *gain = &gains->items[g];
+                if (gain->step != step)
+                    continue;
+                if (!table)
+                    printf("\n| task | step | on | size | before | after | gain |\n| --- | --- | --- | --- | ---: | ---: | ---: |\n");
+                table = true;
+                printf("| %s | `%s` | `%s` | %s | %.3f ms | %.3f ms | %.2fx |\n", step->task->id, step->file, step->parent,
+                       ae_size_name(gain->size), gain->before_ns * 1e-6, gain->after_ns * 1e-6,
+                       gain->before_ns / gain->after_ns);
+            }
+        }
+        if (!table)
+            printf("\nNo measured step of a ladder.\n");
+    }
+}
+
+int ae_strategies_export(const struct ae_strategies_values *values, const struct ae_list *operands)
+{
+    struct ae_error err = {0};
+    struct ae_ladder ladder = {0};
+    struct ae_gains gains = {0};
+    char tasks[4096];
+    (void)operands;
+    int rc = ae_context_find_tasks(tasks, sizeof tasks, &err);
+    if (rc == AE_OK)
+        rc = ae_ladder_read(tasks, &ladder, &err);
+    if (rc != AE_OK)
+        return ae_cli_fail(&err);
+    read_gains(&ladder, tasks, &gains);
+    int status = AE_EXIT_OK;
+    if (values->format == AE_STRATEGIES_JSON) {
+        json_t *array = json_array();
+        for (int id = 0; id < AE_STRATEGY_COUNT; id++) {
+            json_t *json = strategy_json(&ae_strategies[id]);
+            json_object_set_new(json, "examples", examples_json(&ladder, &gains, id));
+            json_array_append_new(array, json);
+        }
+        status = ae_cli_print_json(json_pack("{s:i, s:o}", "schema", 1, "strategies", array));
+    } else {
+        print_page(&ladder, &gains);
+    }
+    ae_gains_release(&gains);
+    ae_ladder_release(&ladder);
+    return status;
 }
 
 int ae_strategies_show(const struct ae_strategies_values *values, const struct ae_list *operands)

@@ -7,7 +7,7 @@
 
 /* Options of all verbs; each verb says which it heeds. */
 struct ae_strategies_values {
-    int format; /* index: text, json */
+    int format; /* index: text, json, md (export only, where text is the same) */
     struct ae_task_list tasks;
     const char *arch;
     unsigned sizes;
@@ -27,6 +27,7 @@ int ae_strategies_list(const struct ae_strategies_values *values, const struct a
 int ae_strategies_show(const struct ae_strategies_values *values, const struct ae_list *operands);
 int ae_strategies_attribute(const struct ae_strategies_values *values, const struct ae_list *operands);
 int ae_strategies_diff(const struct ae_strategies_values *values, const struct ae_list *operands);
+int ae_strategies_export(const struct ae_strategies_values *values, const struct ae_list *operands);
 int ae_strategies_find(const struct ae_strategies_values *values, const struct ae_list *operands);
 
 /* The task that a file's name or folder says it solves: TASK.cu, TASK.3.cu, tasks/TASK/naive.cu,
