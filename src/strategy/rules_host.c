@@ -445,7 +445,7 @@ static void split(struct ae_hunt *hunt)
             ae_say(hunt, AE_STRATEGY_H07, loop->node, 0.85, "the host computes here while the device is at work");
     }
     /* or functions of the host that compute */
-    for (int c = 0; c < code->call_count; c++) {
+    for (int c = 0; c < code->call_count && !ae_expired(hunt); c++) {
         const struct ae_call_site *call = &code->calls[c];
         if (call->target < 0 || call->launches || !code->functions[call->target].host ||
             ae_on_device(code, call->function) || call->function == call->target)

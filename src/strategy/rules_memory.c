@@ -476,7 +476,7 @@ static void shared_arrays(struct ae_hunt *hunt)
     static const char *const pads[] = {"pad", "padding", "padded", "skew", "pitch", NULL};
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    for (int v = 0; v < code->variable_count; v++) {
+    for (int v = 0; v < code->variable_count && !ae_expired(hunt); v++) {
         const struct ae_variable *x = &code->variables[v];
         if (!is_shared_array(code, v) || x->function < 0)
             continue;
@@ -725,7 +725,7 @@ static void register_tiles(struct ae_hunt *hunt)
                "each thread keeps %s in registers and updates all of it with each operand", ae_name(code, v->name));
     }
     /* sum0 += ..; sum1 += ..; sum2 += ..: three in one loop that share an operand */
-    for (int l = 0; l < code->loop_count; l++) {
+    for (int l = 0; l < code->loop_count && !ae_expired(hunt); l++) {
         if (!code->loops[l].device)
             continue;
         int count = 0, example = -1, previous = -1;
@@ -1125,7 +1125,7 @@ static void locality(struct ae_hunt *hunt)
         }
     }
     /* counting sort by cell: order[start[cell] + atomicAdd(&fill[cell], 1)] = i, on device or host */
-    for (int i = 0; i < code->access_count; i++) {
+    for (int i = 0; i < code->access_count && !ae_expired(hunt); i++) {
         const struct ae_access *a = &code->accesses[i];
         if (!a->write || a->last_index < 0)
             continue;

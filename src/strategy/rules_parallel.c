@@ -887,7 +887,7 @@ static void balanced(struct ae_hunt *hunt)
         if (!code->functions[f].kernel)
             continue;
         int first = -1;
-        for (int i = 0; i < code->access_count; i++) {
+        for (int i = 0; i < code->access_count && !ae_expired(hunt); i++) {
             const struct ae_access *a = &code->accesses[i];
             if (a->function != f || a->space != SPACE_GLOBAL || a->address.coef != COEF_ONE || !a->read || a->write ||
                 a->variable < 0 || a->last_index < 0)

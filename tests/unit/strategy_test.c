@@ -206,6 +206,27 @@ static void long_and_deep_sources_end(void **state)
     }
 }
 
+/* Rules compare candidates with each other. Where a source has so many that this takes long, the search ends and does not
+ * say that anything lacks. */
+static void many_candidates_end(void **state)
+{
+    (void)state;
+    struct ae_findings f;
+    char *many = repeated("q[atomicAdd(c,1)]=x;x=q[x];\n", 30000, "}");
+    char *whole = malloc(strlen(many) + 64);
+    assert_non_null(whole);
+    sprintf(whole, "__global__ void f(int *q, int *c) { int x = 0;%s", many);
+    find(whole, &f);
+    assert_int_equal(f.presence[AE_STRATEGY_H06], AE_UNKNOWN);
+    ae_findings_release(&f);
+    strcpy(strstr(whole, ";q") + 1, "}"); /* the same with one */
+    find(whole, &f);
+    assert_int_equal(f.presence[AE_STRATEGY_H06], AE_ABSENT);
+    ae_findings_release(&f);
+    free(whole);
+    free(many);
+}
+
 static void sentences_are_plain_text(void **state)
 {
     (void)state;
@@ -485,6 +506,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_does_not_compile_is_read_as_far_as_it_goes),
         cmocka_unit_test(comments_and_strings_show_nothing),
         cmocka_unit_test(long_and_deep_sources_end),
+        cmocka_unit_test(many_candidates_end),
         cmocka_unit_test(sentences_are_plain_text),
         cmocka_unit_test(too_long_is_said),
         cmocka_unit_test(bundles_are_told),
