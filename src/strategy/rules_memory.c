@@ -857,6 +857,20 @@ static bool reduced(const struct ae_program *code, int array)
     return false;
 }
 
+/* Is the store made by one thread alone, as the edge of a tile is handed to a neighbour? Tests of a bound do not count. */
+static bool by_one_thread(struct ae_program *code, int node, int loop)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int n = ae_ancestor(s, node, N_IF); n > loop; n = ae_ancestor(s, n, N_IF)) {
+        const int condition = ae_child(s, n, F_CONDITION);
+        for (int i = condition; condition >= 0 && i < s->nodes[condition].after; i++)
+            if (s->nodes[i].kind == N_BINARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "==") &&
+                (ae_value_of(code, i).deps & (D_TX | D_TYZ | D_LANE)) && !(ae_value_of(code, i).deps & D_LOADED))
+                return true;
+    }
+    return false;
+}
+
 /* M10 */
 static void residency(struct ae_hunt *hunt)
 {
@@ -881,7 +895,7 @@ static void residency(struct ae_hunt *hunt)
                 continue;
             const bool inside = ae_loop_within(code, a->loop, l);
             if (a->space == SPACE_GLOBAL && a->write) {
-                stores += inside;
+                stores += inside && !by_one_thread(code, a->node, loop->node);
                 after += !inside && a->node > loop->node;
             }
         }
@@ -928,7 +942,7 @@ static void residency(struct ae_hunt *hunt)
                     other_index |= r && r->variable == a->variable &&
                                    !ae_same_text(s, ae_child(s, k, F_INDICES), ae_child(s, a->node, F_INDICES));
                 }
-                if (other_index && state < 0)
+                if (other_index && state < 0 && element_read(code, right) < 0 /* a window that slides on is no state */)
                     state = a->variable;
             }
         }
@@ -1024,6 +1038,8 @@ static void compact(struct ae_hunt *hunt)
                 unpacked = match->at;
         }
     }
+    if (packed >= 0 && unpacked >= 0 && !ae_on_device(code, code->function_of[packed]))
+        ae_say(hunt, AE_STRATEGY_H03, packed, 0.75, "the host packs fields into words, so that fewer bytes cross the bus");
     if (packed >= 0 && unpacked >= 0) {
         ae_say(hunt, AE_STRATEGY_M11, packed, 0.8, "several fields are packed into one word");
         ae_say(hunt, AE_STRATEGY_M11, unpacked, 0.8, "several fields are packed into one word");

@@ -79,7 +79,7 @@ static void reductions(struct ae_hunt *hunt)
 static bool is_block_size(struct ae_program *code, int node)
 {
     static const char *const words[] = {"threads",  "thread",    "block", "bs",   "tpb",   "nt",
-                                        "nthreads", "blocksize", "tile",  "warp", "lanes", NULL};
+                                        "nthreads", "blocksize", NULL};
     const struct ae_syntax *s = &code->syntax;
     node = ae_strip(s, node);
     const struct ae_value v = ae_value_of(code, node);
@@ -120,7 +120,7 @@ static void coarsened(struct ae_hunt *hunt)
                 const int left = ae_strip(s, ae_child(s, k, F_LEFT)), right = ae_strip(s, ae_child(s, k, F_RIGHT));
                 const bool on_left = ae_mentions(s, left, name), by_index = on_left || ae_mentions(s, right, name);
                 const int other = on_left ? right : left;
-                if (by_index && is_block_size(code, other))
+                if (by_index && ae_kind(s, on_left ? left : right) != N_SUBSCRIPT && is_block_size(code, other))
                     apart = true;
                 const struct ae_value lv = ae_value_of(code, left);
                 const int factor = lv.deps & (D_TX | D_TYZ) ? right : left;
@@ -183,6 +183,37 @@ static void coarsened(struct ae_hunt *hunt)
             if (item && !fill && !code->functions[loop->function].tiled) {
                 ae_say(hunt, AE_STRATEGY_P03, loop->node, 0.85,
                        "each thread handles a constant number of items, counted by %s", ae_name(code, name));
+                break;
+            }
+        }
+    }
+}
+
+/* P03 where the items of a thread are loaded together: (the thread's number in the grid) * ITEMS, and a loop over ITEMS. */
+static void coarsened_by_vectors(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    AE_EACH_MATCH(hunt, AE_STRATEGY_P03, match) {
+        const int l = ae_loop_at(code, match->at);
+        if (l < 0 || !code->loops[l].constant || code->functions[code->loops[l].function].tiled)
+            continue;
+        const int bound = ae_strip(s, ae_child(s, ae_strip(s, code->loops[l].condition), F_RIGHT));
+        const int v = ae_kind(s, bound) == N_IDENTIFIER ? ae_variable_at(code, bound) : -1;
+        if (v < 0 || ae_kind(s, code->variables[v].declaration) == N_ENUMERATOR)
+            continue;
+        const int body = code->functions[code->loops[l].function].body;
+        for (int i = body; body >= 0 && i < s->nodes[body].after; i++) {
+            if (s->nodes[i].kind != N_BINARY || !ae_text_is(s, ae_child(s, i, F_OPERATOR), "*"))
+                continue;
+            const int left = ae_child(s, i, F_LEFT), right = ae_child(s, i, F_RIGHT);
+            const int other = ae_same_text(s, ae_strip(s, right), bound)  ? left
+                              : ae_same_text(s, ae_strip(s, left), bound) ? right
+                                                                          : -1;
+            if (other >= 0 &&
+                (ae_value_of(code, other).deps & (D_TX | D_BLOCK | D_LOADED)) == (uint32_t)(D_TX | D_BLOCK)) {
+                ae_say(hunt, AE_STRATEGY_P03, i, 0.82, "each thread handles %s items side by side",
+                       ae_name(code, s->nodes[bound].name));
                 break;
             }
         }
@@ -932,6 +963,7 @@ void ae_rules_parallel(struct ae_hunt *hunt)
     grid_strides(hunt);
     reductions(hunt);
     coarsened(hunt);
+    coarsened_by_vectors(hunt);
     cooperative(hunt);
     batches(hunt);
     persistent(hunt);

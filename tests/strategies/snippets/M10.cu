@@ -114,3 +114,19 @@ __global__ void rows(const float *a, float *out, int n)
     }
     out[blockIdx.x] = best;
 }
+
+//= present: edges handed to a neighbour
+__global__ void strips(const float *in, float *edge, float *out, int steps)
+{
+    __shared__ float s[2][128];
+    const int t = threadIdx.x;
+    s[0][t] = in[blockIdx.x * 128 + t];
+    for (int k = 0; k < steps; k++) {
+        __syncthreads();
+        const float left = t > 0 ? s[k % 2][t - 1] : 0;
+        s[(k + 1) % 2][t] = 0.5f * (left + s[k % 2][t]);
+        if (t == 127)
+            edge[k * gridDim.x + blockIdx.x] = left;
+    }
+    out[blockIdx.x * 128 + t] = s[steps % 2][t];
+}
