@@ -228,8 +228,9 @@ static void drop_baseless(struct ae_findings_list *list)
 static void conclude(struct ae_findings *f, bool looked_at_all)
 {
     for (int id = 0; id < AE_STRATEGY_COUNT; id++) {
-        f->presence[id] =
-            ae_strategies[id].evidence & AE_EVIDENCE_SOURCE && f->unread <= UNREAD_MOST && looked_at_all ? AE_ABSENT : AE_UNKNOWN;
+        f->presence[id] = ae_strategies[id].evidence & AE_EVIDENCE_SOURCE && f->unread <= UNREAD_MOST && looked_at_all
+                              ? AE_ABSENT
+                              : AE_UNKNOWN;
         f->confidence[id] = f->presence[id] == AE_ABSENT ? 0.8 : 0;
         bool seen = false, against = false;
         for (size_t i = 0; i < f->count; i++) {

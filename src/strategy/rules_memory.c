@@ -857,7 +857,8 @@ static bool reduced(const struct ae_program *code, int array)
     return false;
 }
 
-/* Is the store made by one thread alone, as the edge of a tile is handed to a neighbour? Tests of a bound do not count. */
+/* Is the store made by one thread alone, as the edge of a tile is handed to a neighbour? Tests of a bound do not count.
+ */
 static bool by_one_thread(struct ae_program *code, int node, int loop)
 {
     const struct ae_syntax *s = &code->syntax;
@@ -1039,7 +1040,8 @@ static void compact(struct ae_hunt *hunt)
         }
     }
     if (packed >= 0 && unpacked >= 0 && !ae_on_device(code, code->function_of[packed]))
-        ae_say(hunt, AE_STRATEGY_H03, packed, 0.75, "the host packs fields into words, so that fewer bytes cross the bus");
+        ae_say(hunt, AE_STRATEGY_H03, packed, 0.75,
+               "the host packs fields into words, so that fewer bytes cross the bus");
     if (packed >= 0 && unpacked >= 0) {
         ae_say(hunt, AE_STRATEGY_M11, packed, 0.8, "several fields are packed into one word");
         ae_say(hunt, AE_STRATEGY_M11, unpacked, 0.8, "several fields are packed into one word");

@@ -78,8 +78,7 @@ static void reductions(struct ae_hunt *hunt)
 /* A node that names the size of a block: blockDim.x, or the constant that launches use. */
 static bool is_block_size(struct ae_program *code, int node)
 {
-    static const char *const words[] = {"threads",  "thread",    "block", "bs",   "tpb",   "nt",
-                                        "nthreads", "blocksize", NULL};
+    static const char *const words[] = {"threads", "thread", "block", "bs", "tpb", "nt", "nthreads", "blocksize", NULL};
     const struct ae_syntax *s = &code->syntax;
     node = ae_strip(s, node);
     const struct ae_value v = ae_value_of(code, node);
@@ -189,12 +188,13 @@ static void coarsened(struct ae_hunt *hunt)
     }
 }
 
-/* P03 where the items of a thread are loaded together: (the thread's number in the grid) * ITEMS, and a loop over ITEMS. */
+/* P03 where the items of a thread are loaded together: (the thread's number in the grid) * ITEMS, and a loop over
+ * ITEMS. */
 static void coarsened_by_vectors(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    AE_EACH_MATCH(hunt, AE_STRATEGY_P03, match) {
+    AE_EACH_MATCH (hunt, AE_STRATEGY_P03, match) {
         const int l = ae_loop_at(code, match->at);
         if (l < 0 || !code->loops[l].constant || code->functions[code->loops[l].function].tiled)
             continue;

@@ -206,8 +206,8 @@ static void long_and_deep_sources_end(void **state)
     }
 }
 
-/* Rules compare candidates with each other. Where a source has so many that this takes long, the search ends and does not
- * say that anything lacks. */
+/* Rules compare candidates with each other. Where a source has so many that this takes long, the search ends and does
+ * not say that anything lacks. */
 static void many_candidates_end(void **state)
 {
     (void)state;
