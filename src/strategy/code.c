@@ -606,6 +606,8 @@ struct ae_value ae_value_of(struct ae_program *code, int node)
                                  : SPACE_LOCAL;
             if (code->variables[index].shared)
                 v.space = SPACE_SHARED;
+            if (code->variables[index].value.set && ae_on_device(code, code->function_of[node]))
+                v.space = code->variables[index].value.space;
         }
         break;
     }
@@ -1148,6 +1150,44 @@ static void count_trips(struct ae_program *code)
     }
 }
 
+static void point_field(struct ae_program *code, int field, int value)
+{
+    const struct ae_value v = ae_value_of(code, value);
+    if (field < 0 || code->variables[field].function != -2 || !code->variables[field].pointer ||
+        (v.space != SPACE_SHARED && v.space != SPACE_GLOBAL))
+        return;
+    if (code->variables[field].value.set && code->variables[field].value.space != v.space)
+        code->variables[field].value.space = SPACE_UNKNOWN; /* sometimes here, sometimes there */
+    else if (!code->variables[field].value.set)
+        code->variables[field].value = (struct ae_value){.set = true, .space = v.space, .root = field};
+}
+
+/* Where fields of structures point, on the device: s.row = shared + n, State s = {a, b}. */
+static void field_flow(struct ae_program *code, const struct ae_assign *assign)
+{
+    const struct ae_syntax *s = &code->syntax;
+    if (!ae_on_device(code, assign->function) || assign->right < 0)
+        return;
+    if (ae_kind(s, assign->target) == N_FIELD && assign->kind == ASSIGN_SET)
+        point_field(code, ae_variable_at(code, assign->target), assign->right);
+    if (ae_kind(s, assign->right) != N_INITIALIZERS || assign->variable < 0 || assign->kind != ASSIGN_INIT)
+        return;
+    const int type = code->variables[assign->variable].type;
+    if (ae_kind(s, type) != N_TYPE_IDENTIFIER)
+        return;
+    int position = 0;
+    for (int v = 0; v < code->variable_count; v++) { /* fields in the order of the structure */
+        const struct ae_variable *f = &code->variables[v];
+        if (f->function != -2)
+            continue;
+        const int structure = ae_ancestor(s, f->declaration, N_STRUCT);
+        if (s->nodes[ae_child(s, structure, F_NAME) < 0 ? 0 : ae_child(s, structure, F_NAME)].name != s->nodes[type].name)
+            continue;
+        point_field(code, v, ae_nth(s, assign->right, position));
+        position++;
+    }
+}
+
 /* Values of variables: two rounds a function, and three over all of them, so that arguments reach the functions that
  * they are handed to. */
 static void flow(struct ae_program *code)
@@ -1176,6 +1216,7 @@ static void flow(struct ae_program *code)
         for (int twice = 0; twice < 2; twice++)
             for (int a = 0; a < code->assign_count; a++) {
                 const struct ae_assign *assign = &code->assigns[a];
+                field_flow(code, assign);
                 if (assign->variable < 0 || assign->function < 0)
                     continue;
                 struct ae_variable *v = &code->variables[assign->variable];

@@ -2,6 +2,7 @@
 #include "strategy/hunt.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define S (&hunt->code->syntax)
@@ -447,6 +448,8 @@ static bool is_shared_array(const struct ae_program *code, int v)
     const struct ae_variable *x = &code->variables[v];
     if (x->shared)
         return x->array || x->pointer;
+    if (x->function == -2) /* a structure of pointers into shared memory */
+        return x->pointer && x->value.space == SPACE_SHARED;
     return x->pointer && !x->parameter && x->function >= 0 && x->value.space == SPACE_SHARED && x->value.root >= 0 &&
            code->variables[x->value.root].external;
 }
@@ -478,11 +481,12 @@ static void shared_arrays(struct ae_hunt *hunt)
     const struct ae_syntax *s = S;
     for (int v = 0; v < code->variable_count && !ae_expired(hunt); v++) {
         const struct ae_variable *x = &code->variables[v];
-        if (!is_shared_array(code, v) || x->function < 0)
+        if (!is_shared_array(code, v) || x->function == -1)
             continue;
         struct shared_use use;
         study(code, v, &use);
-        if (use.filled && !use.combined && !use.atomic && has_barrier(code, x->function) &&
+        const int where = x->function >= 0 ? x->function : use.fill >= 0 ? code->function_of[use.fill] : -1;
+        if (use.filled && !use.combined && !use.atomic && has_barrier(code, where) &&
             (use.read_in_loop || use.read_places >= 2))
             ae_say(hunt, AE_STRATEGY_M03, use.fill, 0.9,
                    "a tile of global data is staged in %s and read again by the block", ae_name(code, x->name));
@@ -872,6 +876,55 @@ static bool by_one_thread(struct ae_program *code, int node, int loop)
     return false;
 }
 
+/* Functions of the device that a loop calls, directly or not, and those that are called behind it. */
+struct reach {
+    bool *in, *after;
+    bool barrier; /* in one of `in` */
+};
+
+static void reach_free(struct reach *reach)
+{
+    free(reach->in);
+    free(reach->after);
+}
+
+static bool reach_of(const struct ae_program *code, int l, struct reach *ret)
+{
+    static const char *const barriers[] = {"__syncthreads",       "__syncthreads_or", "__syncthreads_and",
+                                           "__syncthreads_count", "sync",             NULL};
+    const struct ae_loop *loop = &code->loops[l];
+    *ret = (struct reach){.in = calloc((size_t)code->function_count + 1, 1),
+                          .after = calloc((size_t)code->function_count + 1, 1)};
+    if (!ret->in || !ret->after) {
+        reach_free(ret);
+        return false;
+    }
+    for (int depth = 0; depth < 4; depth++)
+        for (int c = 0; c < code->call_count; c++) {
+            const struct ae_call_site *call = &code->calls[c];
+            if (call->function < 0 || !ae_on_device(code, call->function))
+                continue;
+            const bool here = call->function == loop->function;
+            const bool in = (here && ae_loop_within(code, call->loop, l)) || (!here && ret->in[call->function]);
+            const bool after = (here && !in && call->node > loop->node) || (!here && ret->after[call->function]);
+            if (in && !here)
+                ret->barrier |= ae_name_among(code, call->name, barriers);
+            if (call->target < 0 || call->target == loop->function || !ae_on_device(code, call->target))
+                continue;
+            ret->in[call->target] |= in;
+            ret->after[call->target] |= after;
+        }
+    return true;
+}
+
+/* Is the access made in the loop, or by what it calls? */
+static bool within(const struct ae_program *code, const struct ae_access *a, int l, const struct reach *reach)
+{
+    if (a->function == code->loops[l].function)
+        return ae_loop_within(code, a->loop, l);
+    return a->function >= 0 && reach->in[a->function];
+}
+
 /* M10 */
 static void residency(struct ae_hunt *hunt)
 {
@@ -890,24 +943,29 @@ static void residency(struct ae_hunt *hunt)
         if (loop->initial >= 0 && (ae_value_of(code, loop->initial).deps & (D_TX | D_LANE | D_BLOCK)))
             continue;
         int stores = 0, after = 0, state = -1, filled = 0;
-        for (int i = 0; i < code->access_count; i++) {
-            const struct ae_access *a = &code->accesses[i];
-            if (a->function != loop->function)
-                continue;
-            const bool inside = ae_loop_within(code, a->loop, l);
-            if (a->space == SPACE_GLOBAL && a->write) {
-                stores += inside && !by_one_thread(code, a->node, loop->node);
-                after += !inside && a->node > loop->node;
-            }
-        }
-        if (stores > 0)
+        struct reach reach;
+        if (!reach_of(code, l, &reach))
             continue;
         for (int i = 0; i < code->access_count; i++) {
             const struct ae_access *a = &code->accesses[i];
-            if (a->function != loop->function || !a->write || a->atomic || !ae_loop_within(code, a->loop, l))
+            if (a->space != SPACE_GLOBAL || !a->write || a->function < 0)
+                continue;
+            const bool here = a->function == loop->function;
+            if (within(code, a, l, &reach))
+                stores += !by_one_thread(code, a->node, here ? loop->node : code->functions[a->function].body);
+            else
+                after += here ? a->node > loop->node : reach.after[a->function];
+        }
+        if (stores > 0) {
+            reach_free(&reach);
+            continue;
+        }
+        for (int i = 0; i < code->access_count; i++) {
+            const struct ae_access *a = &code->accesses[i];
+            if (!a->write || a->atomic || !within(code, a, l, &reach))
                 continue;
             const int assignment = s->nodes[a->node].parent;
-            if (a->space == SPACE_SHARED && loop->barrier) {
+            if (a->space == SPACE_SHARED && (loop->barrier || reach.barrier)) {
                 /* not a tree of a reduction: its own loop halves or doubles */
                 bool tree = false;
                 for (int k = a->loop; k >= 0 && k != l; k = code->loops[k].parent)
@@ -915,8 +973,8 @@ static void residency(struct ae_hunt *hunt)
                 if (tree || ae_kind(s, assignment) != N_ASSIGNMENT || ae_array_of(code, a) < 0)
                     continue;
                 const int array = ae_array_of(code, a), right = ae_child(s, assignment, F_RIGHT);
-                if (reduced(code, array))
-                    continue;
+                if (reduced(code, array) || ae_text_has(s, a->last_index, "__popc") || (a->address.deps & D_ATOMIC))
+                    continue; /* a tree, or a list that is filled and emptied */
                 if (reads_global(code, right) && !made_from_shared(code, right, 0)) {
                     filled++;
                     continue;
@@ -926,12 +984,12 @@ static void residency(struct ae_hunt *hunt)
                 for (int k = 0; k < code->access_count && !read; k++) {
                     const struct ae_access *r = &code->accesses[k];
                     read = r->space == SPACE_SHARED && r->read && !r->write && ae_array_of(code, r) == array &&
-                           ae_loop_within(code, r->loop, l) &&
+                           within(code, r, l, &reach) &&
                            !(ae_kind(s, ae_strip(s, r->last_index)) == N_NUMBER && r->indices == 1);
                 }
                 if (read && (code->variables[array].loop < 0 || !ae_loop_within(code, code->variables[array].loop, l)))
                     state = array;
-            } else if (a->space == SPACE_LOCAL && a->variable >= 0 && local_array(code, a->variable) &&
+            } else if (a->space == SPACE_LOCAL && a->function == loop->function && a->variable >= 0 && local_array(code, a->variable) &&
                        !ae_loop_within(code, code->variables[a->variable].loop, l) && !loop->constant) {
                 if (!ae_text_is(s, ae_child(s, assignment, F_OPERATOR), "="))
                     continue;
@@ -947,6 +1005,7 @@ static void residency(struct ae_hunt *hunt)
                     state = a->variable;
             }
         }
+        reach_free(&reach);
         if (state >= 0 && (after > 0 || !code->functions[loop->function].kernel))
             ae_say(hunt, AE_STRATEGY_M10, loop->node, filled ? 0.45 : 0.8,
                    "%s holds the state over all rounds of this loop, which stores nothing to global memory",
