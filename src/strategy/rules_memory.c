@@ -975,8 +975,8 @@ static void residency(struct ae_hunt *hunt)
                 const int array = ae_array_of(code, a), right = ae_child(s, assignment, F_RIGHT);
                 if (reduced(code, array) || ae_text_has(s, a->last_index, "__popc") || (a->address.deps & D_ATOMIC))
                     continue; /* a tree, or a list that is filled and emptied */
-                if (reads_global(code, right) && !made_from_shared(code, right, 0)) {
-                    filled++;
+                if (!made_from_shared(code, right, 0)) { /* new state is made from old */
+                    filled += reads_global(code, right);
                     continue;
                 }
                 /* carried: read in the loop as well, from another round's state */
