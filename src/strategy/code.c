@@ -1181,7 +1181,8 @@ static void field_flow(struct ae_program *code, const struct ae_assign *assign)
         if (f->function != -2)
             continue;
         const int structure = ae_ancestor(s, f->declaration, N_STRUCT);
-        if (s->nodes[ae_child(s, structure, F_NAME) < 0 ? 0 : ae_child(s, structure, F_NAME)].name != s->nodes[type].name)
+        if (s->nodes[ae_child(s, structure, F_NAME) < 0 ? 0 : ae_child(s, structure, F_NAME)].name !=
+            s->nodes[type].name)
             continue;
         point_field(code, v, ae_nth(s, assign->right, position));
         position++;

@@ -188,7 +188,15 @@ static void precomputed(struct ae_hunt *hunt)
                       strstr(name, "push");
             constant |= strstr(name, "ToSymbol") != NULL;
         }
-        if (constant || (handed && ae_name_has_word(code, code->variables[v].name, tables)))
+        static const char *const functions[] = {"exp",    "expf",   "pow",  "powf", "log",   "logf",  "sqrt",
+                                                "sqrtf",  "cos",    "cosf", "sin",  "sinf",  "erf",   "erfc",
+                                                "tgamma", "lgamma", "exp2", "log2", "log1p", "expm1", NULL};
+        bool function_of_index = false; /* what takes a function to compute is worth a table */
+        for (int c = 0; c < code->call_count && !function_of_index; c++)
+            function_of_index =
+                ae_is_below(s, code->calls[c].node, match->b) && ae_name_among(code, code->calls[c].name, functions);
+        if (constant || (handed && function_of_index) ||
+            (handed && ae_name_has_word(code, code->variables[v].name, tables)))
             ae_say(hunt, AE_STRATEGY_C03, match->at, constant ? 0.85 : 0.8, "the host computes %s once for all kernels",
                    ae_name(code, code->variables[v].name));
     }

@@ -890,8 +890,8 @@ static void reach_free(struct reach *reach)
 
 static bool reach_of(const struct ae_program *code, int l, struct reach *ret)
 {
-    static const char *const barriers[] = {"__syncthreads",       "__syncthreads_or", "__syncthreads_and",
-                                           "__syncthreads_count", "sync",             NULL};
+    static const char *const barriers[] = {
+        "__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count", "sync", NULL};
     const struct ae_loop *loop = &code->loops[l];
     *ret = (struct reach){.in = calloc((size_t)code->function_count + 1, 1),
                           .after = calloc((size_t)code->function_count + 1, 1)};
@@ -974,7 +974,7 @@ static void residency(struct ae_hunt *hunt)
                     continue;
                 const int array = ae_array_of(code, a), right = ae_child(s, assignment, F_RIGHT);
                 if (reduced(code, array) || ae_text_has(s, a->last_index, "__popc") || (a->address.deps & D_ATOMIC))
-                    continue; /* a tree, or a list that is filled and emptied */
+                    continue;                            /* a tree, or a list that is filled and emptied */
                 if (!made_from_shared(code, right, 0)) { /* new state is made from old */
                     filled += reads_global(code, right);
                     continue;
@@ -989,8 +989,9 @@ static void residency(struct ae_hunt *hunt)
                 }
                 if (read && (code->variables[array].loop < 0 || !ae_loop_within(code, code->variables[array].loop, l)))
                     state = array;
-            } else if (a->space == SPACE_LOCAL && a->function == loop->function && a->variable >= 0 && local_array(code, a->variable) &&
-                       !ae_loop_within(code, code->variables[a->variable].loop, l) && !loop->constant) {
+            } else if (a->space == SPACE_LOCAL && a->function == loop->function && a->variable >= 0 &&
+                       local_array(code, a->variable) && !ae_loop_within(code, code->variables[a->variable].loop, l) &&
+                       !loop->constant) {
                 if (!ae_text_is(s, ae_child(s, assignment, F_OPERATOR), "="))
                     continue;
                 /* a recurrence: the new state is made from the old one */

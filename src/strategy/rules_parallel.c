@@ -310,6 +310,27 @@ static void cooperative(struct ae_hunt *hunt)
             ae_say(hunt, AE_STRATEGY_P05, loop->node, 0.85, "the threads of a %s work on one item together",
                    lanes && item_by_group(code, function, true) ? "warp" : "block");
     }
+    /* lanes that hand values to each other in a loop, where warps are told apart by number */
+    for (int c = 0; c < code->call_count && !ae_expired(hunt); c++) {
+        const struct ae_call_site *call = &code->calls[c];
+        static const char *const hands[] = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", NULL};
+        if (call->loop < 0 || !ae_on_device(code, call->function) || !ae_name_among(code, call->name, hands))
+            continue;
+        bool tree = false, by_warp = false;
+        for (int l = call->loop; l >= 0; l = code->loops[l].parent)
+            tree |= code->loops[l].geometric || (code->loops[l].constant && code->loops[l].trips >= 0);
+        for (int a = 0; a < code->assign_count && !tree && !by_warp; a++) {
+            const struct ae_assign *x = &code->assigns[a];
+            bool near = x->function == call->function; /* or in a kernel that calls this helper */
+            for (int d = 0; d < code->call_count && !near; d++)
+                near = code->calls[d].target == call->function && code->calls[d].function == x->function;
+            by_warp = near && x->variable >= 0 && x->right >= 0 && x->loop < 0 &&
+                      (ae_value_of(code, x->right).deps & (D_WARP | D_BLOCK)) == (uint32_t)(D_WARP | D_BLOCK);
+        }
+        if (!tree && by_warp)
+            ae_say(hunt, AE_STRATEGY_P05, call->node, 0.75,
+                   "the lanes of a warp work on one item and hand values to each other");
+    }
     /* a thread an element of the block's item: the block's number is the item's, its threads meet at a barrier */
     for (int f = 0; f < code->function_count; f++) {
         if (!code->functions[f].kernel || hunt->tally[AE_STRATEGY_P05].confidence > 0)
