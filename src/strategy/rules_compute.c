@@ -27,11 +27,18 @@ struct usage {
     int node; /* a store */
 };
 
-static bool in_repeating_loop(const struct ae_program *code, int loop)
+static bool in_repeating_loop(struct ae_program *code, int loop)
 {
-    for (; loop >= 0; loop = code->loops[loop].parent)
-        if (!(code->loops[loop].trips >= 0 && code->loops[loop].trips <= 2))
-            return true;
+    for (; loop >= 0; loop = code->loops[loop].parent) {
+        const struct ae_loop *l = &code->loops[loop];
+        if (l->trips >= 0 && l->trips <= 2)
+            continue;
+        /* where threads share the rounds among them, each element is read once */
+        const uint32_t from = l->initial >= 0 ? ae_value_of(code, l->initial).deps : 0;
+        if ((from & (D_TX | D_LANE | D_BLOCK)) && !(from & D_LOADED))
+            continue;
+        return true;
+    }
     return false;
 }
 

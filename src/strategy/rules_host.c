@@ -231,6 +231,11 @@ static void arenas(struct ae_hunt *hunt)
             others += ae_role(hunt, other, "malloc") && other->at != match->at &&
                       code->function_of[other->at] == code->function_of[match->at];
         const int variable = ae_variable_at(code, ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 0));
+        /* memory that outlives the call is another matter, and forbidden */
+        if (variable >= 0 &&
+            (code->variables[variable].function == -1 ||
+             ae_text_has(s, ae_first_of(s, code->variables[variable].declaration, N_STORAGE), "static")))
+            continue;
         if (others == 0 && variable >= 0 && carved(code, variable, match->at) >= 2)
             ae_say(hunt, AE_STRATEGY_H04, match->at, 0.9, "one allocation, %s, is carved up for several arrays",
                    ae_name(code, code->variables[variable].name));

@@ -91,3 +91,16 @@ void f(float *d, int n, float r)
     cudaMemcpy(d, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
     work<<<1, 256>>>(d, n);
 }
+
+//= absent: two stages, by a loop over the share of a thread
+__global__ void first(const float *a, float *t) { t[threadIdx.x] = a[threadIdx.x] * 2 + 1; }
+__global__ void second(const float *t, float *b, int n)
+{
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        b[i] = t[i] * 3;
+}
+void run(const float *a, float *t, float *b, int n)
+{
+    first<<<1, 256>>>(a, t);
+    second<<<1, 256>>>(t, b, n);
+}
