@@ -401,6 +401,8 @@ static void study(const struct ae_program *code, int array, struct shared_use *u
             u->write_places++;
             if (a->read || combines(code, assignment, array)) {
                 u->combined |= true;
+            } else if ((a->address.deps & D_ATOMIC) || ae_text_has(s, a->last_index, "__popc")) {
+                continue; /* appended to a list */
             } else if (ae_kind(s, assignment) == N_ASSIGNMENT && reads_global(code, ae_child(s, assignment, F_RIGHT))) {
                 u->filled = true;
                 u->filled_in_loop |= a->loop >= 0;
@@ -500,7 +502,10 @@ static void shared_arrays(struct ae_hunt *hunt)
             bool padded = false;
             if (ae_kind(s, inner) == N_BINARY && ae_text_is(s, ae_child(s, inner, F_OPERATOR), "+")) {
                 const int right = ae_strip(s, ae_child(s, inner, F_RIGHT));
+                const bool wide = ae_text_is(s, right, "4") || ae_text_is(s, right, "8"); /* keeps 16-byte alignment */
                 padded = (ae_text_is(s, right, "1") && (width.constness != CONST_KNOWN || width.number % 8 == 1)) ||
+                         (wide && width.constness == CONST_KNOWN && (width.number % 32 == 4 || width.number % 32 == 8) &&
+                          ae_kind(s, outer) != N_BINARY) ||
                          (ae_kind(s, right) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[right].name, pads));
                 if (ae_kind(s, outer) == N_BINARY && ae_text_is(s, ae_child(s, outer, F_OPERATOR), "+") &&
                     ae_same_text(s, ae_child(s, outer, F_RIGHT), right))

@@ -335,6 +335,11 @@ static void cooperative(struct ae_hunt *hunt)
     for (int f = 0; f < code->function_count; f++) {
         if (!code->functions[f].kernel || hunt->tally[AE_STRATEGY_P05].confidence > 0)
             continue;
+        /* blocks that tile a plane work on no item of their own */
+        const bool plane = ae_text_has(s, code->functions[f].body, "blockIdx.y") &&
+                           ae_text_has(s, code->functions[f].body, "blockIdx.x");
+        if (plane || code->functions[f].tiled)
+            continue;
         bool barrier = false, mixed_index = false;
         int item = -1;
         for (int c = 0; c < code->call_count; c++)

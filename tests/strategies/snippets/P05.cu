@@ -98,3 +98,19 @@ __global__ void f(const float *a, float *total, int rows, int cols)
     if (lane == 0)
         atomicAdd(total, sum);
 }
+
+//= absent: a tile of a plane
+__global__ void f(const float *a, float *c, int n)
+{
+    __shared__ float s[16][16];
+    const int bx = blockIdx.x, by = blockIdx.y;
+    float sum = 0;
+    for (int k = 0; k < n; k += 16) {
+        s[threadIdx.y][threadIdx.x] = a[(by * 16 + threadIdx.y) * n + k + threadIdx.x];
+        __syncthreads();
+        for (int j = 0; j < 16; j++)
+            sum += s[threadIdx.y][j];
+        __syncthreads();
+    }
+    c[(by * 16 + threadIdx.y) * n + bx * 16 + threadIdx.x] = sum;
+}
