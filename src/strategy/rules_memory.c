@@ -504,8 +504,8 @@ static void shared_arrays(struct ae_hunt *hunt)
                 const int right = ae_strip(s, ae_child(s, inner, F_RIGHT));
                 const bool wide = ae_text_is(s, right, "4") || ae_text_is(s, right, "8"); /* keeps 16-byte alignment */
                 padded = (ae_text_is(s, right, "1") && (width.constness != CONST_KNOWN || width.number % 8 == 1)) ||
-                         (wide && width.constness == CONST_KNOWN && (width.number % 32 == 4 || width.number % 32 == 8) &&
-                          ae_kind(s, outer) != N_BINARY) ||
+                         (wide && width.constness == CONST_KNOWN &&
+                          (width.number % 32 == 4 || width.number % 32 == 8) && ae_kind(s, outer) != N_BINARY) ||
                          (ae_kind(s, right) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[right].name, pads));
                 if (ae_kind(s, outer) == N_BINARY && ae_text_is(s, ae_child(s, outer, F_OPERATOR), "+") &&
                     ae_same_text(s, ae_child(s, outer, F_RIGHT), right))
