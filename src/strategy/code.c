@@ -1336,7 +1336,7 @@ static int add_access(struct ae_program *code, int node, int base, struct ae_val
     return AE_OK;
 }
 
-/* Elements in the vector type that a pointer is cast to; 1: no such cast. */
+/* Elements in the vector type that a pointer is cast to; 0: a type of the program's own; 1: no such cast. */
 static int vector_width(const struct ae_syntax *s, int node)
 {
     static const struct {
@@ -1349,10 +1349,14 @@ static int vector_width(const struct ae_syntax *s, int node)
     const int type = ae_kind(s, node) == N_CAST   ? ae_child(s, node, F_TYPE)
                      : ae_kind(s, node) == N_CALL ? ae_child(s, ae_child(s, node, F_FUNCTION), F_ARGUMENTS)
                                                   : -1;
-    for (int i = type; type >= 0 && i < s->nodes[type].after; i++)
-        for (size_t k = 0; k < sizeof known / sizeof *known && s->nodes[i].kind == N_TYPE_IDENTIFIER; k++)
+    for (int i = type; type >= 0 && i < s->nodes[type].after; i++) {
+        if (s->nodes[i].kind != N_TYPE_IDENTIFIER)
+            continue;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
             if (ae_text_is(s, i, known[k].type))
                 return known[k].width;
+        return 0;
+    }
     return 1;
 }
 
@@ -1360,7 +1364,7 @@ static int vector_width(const struct ae_syntax *s, int node)
 static struct ae_value of_vectors(const struct ae_syntax *s, struct ae_value address, int pointer)
 {
     const int width = vector_width(s, pointer);
-    if (width > 1 && address.coef == COEF_OTHER && address.stride == width)
+    if (width != 1 && address.coef == COEF_OTHER && address.stride > 0 && (width == 0 || address.stride == width))
         address.coef = COEF_ONE;
     return address;
 }

@@ -38,7 +38,8 @@ static int repeats(struct ae_program *code, int loop)
 {
     int depth = 0;
     for (; loop >= 0; loop = code->loops[loop].parent)
-        if (!grid_stride(code, loop) && !(code->loops[loop].trips >= 0 && code->loops[loop].trips <= 8))
+        if (!grid_stride(code, loop) &&
+            !(code->loops[loop].constant && code->loops[loop].trips <= 8 /* or of unknown length, as tiles have */))
             depth++;
     return depth > 4 ? 4 : depth;
 }
