@@ -209,7 +209,8 @@ int ae_strategies_find(const struct ae_strategies_values *values, const struct a
         ae_context_close(&context);
     ae_finder_free(finder);
     if (array && (rc == AE_OK || json_array_size(array) > 0))
-        ae_cli_print_json(json_pack("{s:i, s:o}", "schema", 1, "sources", array));
+        ae_cli_print_json(json_pack("{s:s, s:s, s:o}", "schema", "acceleval.strategies/1", "tool_version", AE_VERSION,
+                                    "sources", array));
     else
         json_decref(array);
     return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);

@@ -366,6 +366,7 @@ static struct ae_value join(struct ae_value a, struct ae_value b)
     struct ae_value v = a;
     v.deps |= b.deps;
     v.coef = a.coef > b.coef ? a.coef : b.coef;
+    v.stride = a.coef == COEF_NONE ? b.stride : b.coef == COEF_NONE || a.stride == b.stride ? a.stride : (uint8_t)0;
     if (a.space != b.space)
         v.space = a.space == SPACE_UNKNOWN ? b.space : b.space == SPACE_UNKNOWN ? a.space : (uint8_t)SPACE_UNKNOWN;
     if (a.constness == CONST_NO || b.constness == CONST_NO)
@@ -500,11 +501,19 @@ static struct ae_value binary_value(struct ae_program *code, int node)
     const bool small = b.constness == CONST_KNOWN && b.number < 32;
     if (o == '+' || (o == '-' && b.coef == COEF_NONE) || (o == '|' && !o2) || o == '^') {
         v.coef = a.coef == COEF_NONE ? b.coef : b.coef == COEF_NONE ? a.coef : (uint8_t)COEF_OTHER;
+        v.stride = a.coef == COEF_NONE ? b.stride : b.coef == COEF_NONE ? a.stride : (uint8_t)0;
     } else if (o == '-') {
         v.coef = a.coef == COEF_NONE && b.coef == COEF_ONE ? COEF_ONE /* descending serves as well */ : COEF_OTHER;
     } else if (o == '*') {
         if ((a.constness == CONST_KNOWN && a.number == 1) || (b.constness == CONST_KNOWN && b.number == 1))
             v.coef = a.coef ? a.coef : b.coef;
+        else if (a.coef == COEF_ONE && b.constness == CONST_KNOWN && b.number > 1 && b.number <= 16)
+            v.stride = (uint8_t)b.number;
+        else if (b.coef == COEF_ONE && a.constness == CONST_KNOWN && a.number > 1 && a.number <= 16)
+            v.stride = (uint8_t)a.number;
+    } else if (o == '<' && o2 == '<') {
+        if (a.coef == COEF_ONE && b.constness == CONST_KNOWN && b.number > 0 && b.number <= 4)
+            v.stride = (uint8_t)(1 << b.number);
     } else if (o == '/' || (o == '>' && o2 == '>')) {
         if (b.constness != CONST_NO && b.coef == COEF_NONE && (a.deps & D_TX) &&
             !(b.constness == CONST_KNOWN && b.number < 2 && o == '/'))
@@ -606,6 +615,8 @@ struct ae_value ae_value_of(struct ae_program *code, int node)
                                  : SPACE_LOCAL;
             if (code->variables[index].shared)
                 v.space = SPACE_SHARED;
+            if (code->variables[index].value.set && ae_on_device(code, code->function_of[node]))
+                v.space = code->variables[index].value.space;
         }
         break;
     }
@@ -1148,6 +1159,45 @@ static void count_trips(struct ae_program *code)
     }
 }
 
+static void point_field(struct ae_program *code, int field, int value)
+{
+    const struct ae_value v = ae_value_of(code, value);
+    if (field < 0 || code->variables[field].function != -2 || !code->variables[field].pointer ||
+        (v.space != SPACE_SHARED && v.space != SPACE_GLOBAL))
+        return;
+    if (code->variables[field].value.set && code->variables[field].value.space != v.space)
+        code->variables[field].value.space = SPACE_UNKNOWN; /* sometimes here, sometimes there */
+    else if (!code->variables[field].value.set)
+        code->variables[field].value = (struct ae_value){.set = true, .space = v.space, .root = field};
+}
+
+/* Where fields of structures point, on the device: s.row = shared + n, State s = {a, b}. */
+static void field_flow(struct ae_program *code, const struct ae_assign *assign)
+{
+    const struct ae_syntax *s = &code->syntax;
+    if (!ae_on_device(code, assign->function) || assign->right < 0)
+        return;
+    if (ae_kind(s, assign->target) == N_FIELD && assign->kind == ASSIGN_SET)
+        point_field(code, ae_variable_at(code, assign->target), assign->right);
+    if (ae_kind(s, assign->right) != N_INITIALIZERS || assign->variable < 0 || assign->kind != ASSIGN_INIT)
+        return;
+    const int type = code->variables[assign->variable].type;
+    if (ae_kind(s, type) != N_TYPE_IDENTIFIER)
+        return;
+    int position = 0;
+    for (int v = 0; v < code->variable_count; v++) { /* fields in the order of the structure */
+        const struct ae_variable *f = &code->variables[v];
+        if (f->function != -2)
+            continue;
+        const int structure = ae_ancestor(s, f->declaration, N_STRUCT);
+        if (s->nodes[ae_child(s, structure, F_NAME) < 0 ? 0 : ae_child(s, structure, F_NAME)].name !=
+            s->nodes[type].name)
+            continue;
+        point_field(code, v, ae_nth(s, assign->right, position));
+        position++;
+    }
+}
+
 /* Values of variables: two rounds a function, and three over all of them, so that arguments reach the functions that
  * they are handed to. */
 static void flow(struct ae_program *code)
@@ -1176,6 +1226,7 @@ static void flow(struct ae_program *code)
         for (int twice = 0; twice < 2; twice++)
             for (int a = 0; a < code->assign_count; a++) {
                 const struct ae_assign *assign = &code->assigns[a];
+                field_flow(code, assign);
                 if (assign->variable < 0 || assign->function < 0)
                     continue;
                 struct ae_variable *v = &code->variables[assign->variable];
@@ -1285,6 +1336,53 @@ static int add_access(struct ae_program *code, int node, int base, struct ae_val
     return AE_OK;
 }
 
+/* Elements in the vector type that a pointer is cast to; 0: a type of the program's own; 1: no such cast. */
+static int vector_width(const struct ae_syntax *s, int node)
+{
+    static const struct {
+        const char *type;
+        int width;
+    } known[] = {{"float4", 4}, {"int4", 4},  {"uint4", 4},     {"short4", 4},  {"ushort4", 4}, {"float2", 2},
+                 {"int2", 2},   {"uint2", 2}, {"longlong2", 2}, {"double2", 2}, {"double4", 4}, {"ulonglong2", 2}};
+    while (ae_kind(s, node) == N_PARENTHESIZED)
+        node = ae_nth(s, node, 0);
+    const int type = ae_kind(s, node) == N_CAST   ? ae_child(s, node, F_TYPE)
+                     : ae_kind(s, node) == N_CALL ? ae_child(s, ae_child(s, node, F_FUNCTION), F_ARGUMENTS)
+                                                  : -1;
+    for (int i = type; type >= 0 && i < s->nodes[type].after; i++) {
+        if (s->nodes[i].kind != N_TYPE_IDENTIFIER)
+            continue;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            if (ae_text_is(s, i, known[k].type))
+                return known[k].width;
+        return 0;
+    }
+    return 1;
+}
+
+/* Vectors side by side are as good as elements side by side. */
+static struct ae_value of_vectors(const struct ae_syntax *s, struct ae_value address, int pointer)
+{
+    const int width = vector_width(s, pointer);
+    if (width != 1 && address.coef == COEF_OTHER && address.stride > 0 && (width == 0 || address.stride == width))
+        address.coef = COEF_ONE;
+    return address;
+}
+
+/* Is the subscript only the address that a cast takes: reinterpret_cast<float4 *>(&a[i])? */
+static bool only_address(const struct ae_syntax *s, int subscript)
+{
+    int n = s->nodes[subscript].parent;
+    if (ae_kind(s, n) != N_POINTER || !ae_text_is(s, ae_child(s, n, F_OPERATOR), "&"))
+        return false;
+    n = s->nodes[n].parent;
+    while (ae_kind(s, n) == N_PARENTHESIZED)
+        n = s->nodes[n].parent;
+    if (ae_kind(s, n) == N_ARGUMENTS)
+        return ae_text_has(s, ae_child(s, s->nodes[n].parent, F_FUNCTION), "_cast<");
+    return ae_kind(s, n) == N_CAST;
+}
+
 static int read_accesses(struct ae_program *code)
 {
     static const char *const through[] = {"__ldg",     "__ldcg",    "__ldca",     "__ldcs",    "__ldlu",
@@ -1297,20 +1395,21 @@ static int read_accesses(struct ae_program *code)
         const struct ae_node *n = &s->nodes[i];
         if (code->function_of[i] < 0)
             continue;
-        if (n->kind == N_SUBSCRIPT && !(ae_kind(s, n->parent) == N_SUBSCRIPT && n->field == F_ARGUMENT)) {
+        if (n->kind == N_SUBSCRIPT && !(ae_kind(s, n->parent) == N_SUBSCRIPT && n->field == F_ARGUMENT) &&
+            !only_address(s, i)) {
             int base, last, count;
             const struct ae_value address = address_of(code, i, &base, &last, &count);
             rc = add_access(code, i, base, address, last, count);
         } else if (n->kind == N_POINTER && ae_text_is(s, ae_child(s, i, F_OPERATOR), "*")) {
             const int argument = ae_child(s, i, F_ARGUMENT);
-            const struct ae_value address = ae_value_of(code, argument);
+            const struct ae_value address = of_vectors(s, ae_value_of(code, argument), argument);
             if (address.space != SPACE_UNKNOWN)
                 rc = add_access(code, i, argument, address, argument, 1);
         } else if (n->kind == N_CALL && ae_name_among(code, ae_last_name(s, ae_child(s, i, F_FUNCTION)), through)) {
             const int argument = ae_nth(s, ae_child(s, i, F_ARGUMENTS), 0), stripped = ae_strip(s, argument);
-            const bool element = ae_kind(s, stripped) == N_POINTER &&
+            const bool element = vector_width(s, argument) == 1 && ae_kind(s, stripped) == N_POINTER &&
                                  ae_kind(s, ae_strip(s, ae_child(s, stripped, F_ARGUMENT))) == N_SUBSCRIPT;
-            const struct ae_value address = element ? unknown : ae_value_of(code, argument);
+            const struct ae_value address = element ? unknown : of_vectors(s, ae_value_of(code, argument), argument);
             if (!element && address.set)
                 rc = add_access(code, i, argument, address, argument, 1);
         }

@@ -33,6 +33,7 @@ enum ae_constness { CONST_NO, CONST_KNOWN, CONST_UNKNOWN /* a compile-time const
 struct ae_value {
     bool set;
     uint8_t coef, space, constness;
+    uint8_t stride; /* COEF_OTHER: elements from one thread to the next; 0: not known */
     uint32_t deps;
     int64_t number; /* CONST_KNOWN */
     int root;       /* of a pointer: variable that it was made from; -1 */

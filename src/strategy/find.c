@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A program of which so much makes no sense to the grammar is not said to lack anything. */
 #define UNREAD_MOST 0.25
@@ -49,6 +50,23 @@ void ae_finder_free(struct ae_finder *finder)
 }
 
 /* --- what rules say --- */
+
+/* Processor time that rules may take; an honest source of 10 000 lines takes a third of a second. */
+#define RULES_NS 4000000000
+
+static int64_t thread_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+bool ae_expired(struct ae_hunt *hunt)
+{
+    if (!hunt->expired && hunt->match_count > 5000) /* fewer cannot take long */
+        hunt->expired = thread_ns() > hunt->deadline;
+    return hunt->expired;
+}
 
 /* Names in sentences come from the source: anything but printable ASCII becomes '?'. */
 static void tidy(char *text)
@@ -207,11 +225,12 @@ static void drop_baseless(struct ae_findings_list *list)
 
 /* Source first: it says what was meant. What the binary and the run say for it makes it surer; what they say against
  * it (spilled tiles) takes it back. */
-static void conclude(struct ae_findings *f)
+static void conclude(struct ae_findings *f, bool looked_at_all)
 {
     for (int id = 0; id < AE_STRATEGY_COUNT; id++) {
-        f->presence[id] =
-            ae_strategies[id].evidence & AE_EVIDENCE_SOURCE && f->unread <= UNREAD_MOST ? AE_ABSENT : AE_UNKNOWN;
+        f->presence[id] = ae_strategies[id].evidence & AE_EVIDENCE_SOURCE && f->unread <= UNREAD_MOST && looked_at_all
+                              ? AE_ABSENT
+                              : AE_UNKNOWN;
         f->confidence[id] = f->presence[id] == AE_ABSENT ? 0.8 : 0;
         bool seen = false, against = false;
         for (size_t i = 0; i < f->count; i++) {
@@ -253,6 +272,7 @@ int ae_strategy_find(struct ae_finder *finder, const struct ae_strategy_input *i
         hunt->code = &code;
         hunt->query = finder->query;
         hunt->input = input;
+        hunt->deadline = thread_ns() + RULES_NS;
         rc = ae_query_run(finder->query, hunt, err);
     }
     if (rc == AE_OK) {
@@ -273,7 +293,7 @@ int ae_strategy_find(struct ae_finder *finder, const struct ae_strategy_input *i
         if (list.count > 0)
             qsort(list.items, list.count, sizeof *list.items, by_strategy);
         *ret = (struct ae_findings){.items = list.items, .count = list.count, .unread = unread};
-        conclude(ret);
+        conclude(ret, !hunt->expired);
         list.items = NULL;
     }
     free(list.items);

@@ -47,7 +47,13 @@ struct ae_hunt {
     int match_count;
     int first[AE_STRATEGY_COUNT], end[AE_STRATEGY_COUNT]; /* of each strategy's matches */
     struct ae_tally tally[AE_STRATEGY_COUNT];
+    int64_t deadline; /* of the thread's processor time, in ns */
+    bool expired;
 };
+
+/* Is the time up that a source may cost? Rules look at it once a candidate: some compare each with all others, which a
+ * hostile source has many of. What is not found by then is unknown. */
+bool ae_expired(struct ae_hunt *hunt);
 
 /* Fills matches; AE_E_NOMEM. */
 int ae_query_run(const struct ae_query *query, struct ae_hunt *hunt, struct ae_error *err);
@@ -65,7 +71,7 @@ bool ae_role(const struct ae_hunt *hunt, const struct ae_match *match, const cha
 #define AE_EACH_MATCH(hunt, id, match)                                                                                 \
     for (const struct ae_match *match = (hunt)->matches + (hunt)->first[id],                                           \
                                *match##_end = (hunt)->matches + (hunt)->end[id];                                       \
-         match < match##_end; match++)
+         match < match##_end && !ae_expired(hunt); match++)
 
 /* The array that an access is to, pointers followed; -1. */
 int ae_array_of(const struct ae_program *code, const struct ae_access *access);

@@ -239,7 +239,10 @@ int ae_query_run(const struct ae_query *q, struct ae_hunt *hunt, struct ae_error
     ts_query_cursor_set_match_limit(cursor, 4096); /* of matches begun and not ended: hostile nesting */
     ts_query_cursor_exec(cursor, q->query, ts_tree_root_node(code->syntax.tree));
     TSQueryMatch m;
-    int capacity = 0, rc = AE_OK;
+    int capacity = 256, rc = AE_OK;
+    hunt->matches = malloc((size_t)capacity * sizeof *hunt->matches); /* never NULL: loops add to it */
+    if (!hunt->matches)
+        rc = ae_error_set(err, AE_E_NOMEM, "no memory for matches");
     while (rc == AE_OK && ts_query_cursor_next_match(cursor, &m)) {
         const struct pattern *p = &q->patterns[m.pattern_index];
         if (!accepted(p, &m, &code->syntax))
@@ -260,7 +263,7 @@ int ae_query_run(const struct ae_query *q, struct ae_hunt *hunt, struct ae_error
             (p->in_loop && code->loop_of[at] < 0))
             continue;
         if (hunt->match_count == capacity) {
-            capacity = capacity ? 2 * capacity : 256;
+            capacity *= 2;
             struct ae_match *more = realloc(hunt->matches, (size_t)capacity * sizeof *more);
             if (!more) {
                 rc = ae_error_set(err, AE_E_NOMEM, "no memory for matches");

@@ -27,11 +27,18 @@ struct usage {
     int node; /* a store */
 };
 
-static bool in_repeating_loop(const struct ae_program *code, int loop)
+static bool in_repeating_loop(struct ae_program *code, int loop)
 {
-    for (; loop >= 0; loop = code->loops[loop].parent)
-        if (!(code->loops[loop].trips >= 0 && code->loops[loop].trips <= 2))
-            return true;
+    for (; loop >= 0; loop = code->loops[loop].parent) {
+        const struct ae_loop *l = &code->loops[loop];
+        if (l->trips >= 0 && l->trips <= 2)
+            continue;
+        /* where threads share the rounds among them, each element is read once */
+        const uint32_t from = l->initial >= 0 ? ae_value_of(code, l->initial).deps : 0;
+        if ((from & (D_TX | D_LANE | D_BLOCK)) && !(from & D_LOADED))
+            continue;
+        return true;
+    }
     return false;
 }
 
@@ -188,7 +195,15 @@ static void precomputed(struct ae_hunt *hunt)
                       strstr(name, "push");
             constant |= strstr(name, "ToSymbol") != NULL;
         }
-        if (constant || (handed && ae_name_has_word(code, code->variables[v].name, tables)))
+        static const char *const functions[] = {"exp",    "expf",   "pow",  "powf", "log",   "logf",  "sqrt",
+                                                "sqrtf",  "cos",    "cosf", "sin",  "sinf",  "erf",   "erfc",
+                                                "tgamma", "lgamma", "exp2", "log2", "log1p", "expm1", NULL};
+        bool function_of_index = false; /* what takes a function to compute is worth a table */
+        for (int c = 0; c < code->call_count && !function_of_index; c++)
+            function_of_index =
+                ae_is_below(s, code->calls[c].node, match->b) && ae_name_among(code, code->calls[c].name, functions);
+        if (constant || (handed && function_of_index) ||
+            (handed && ae_name_has_word(code, code->variables[v].name, tables)))
             ae_say(hunt, AE_STRATEGY_C03, match->at, constant ? 0.85 : 0.8, "the host computes %s once for all kernels",
                    ae_name(code, code->variables[v].name));
     }

@@ -231,6 +231,11 @@ static void arenas(struct ae_hunt *hunt)
             others += ae_role(hunt, other, "malloc") && other->at != match->at &&
                       code->function_of[other->at] == code->function_of[match->at];
         const int variable = ae_variable_at(code, ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 0));
+        /* memory that outlives the call is another matter, and forbidden */
+        if (variable >= 0 &&
+            (code->variables[variable].function == -1 ||
+             ae_text_has(s, ae_first_of(s, code->variables[variable].declaration, N_STORAGE), "static")))
+            continue;
         if (others == 0 && variable >= 0 && carved(code, variable, match->at) >= 2)
             ae_say(hunt, AE_STRATEGY_H04, match->at, 0.9, "one allocation, %s, is carved up for several arrays",
                    ae_name(code, code->variables[variable].name));
@@ -445,7 +450,7 @@ static void split(struct ae_hunt *hunt)
             ae_say(hunt, AE_STRATEGY_H07, loop->node, 0.85, "the host computes here while the device is at work");
     }
     /* or functions of the host that compute */
-    for (int c = 0; c < code->call_count; c++) {
+    for (int c = 0; c < code->call_count && !ae_expired(hunt); c++) {
         const struct ae_call_site *call = &code->calls[c];
         if (call->target < 0 || call->launches || !code->functions[call->target].host ||
             ae_on_device(code, call->function) || call->function == call->target)

@@ -2,6 +2,7 @@
 #include "strategy/hunt.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define S (&hunt->code->syntax)
@@ -37,7 +38,8 @@ static int repeats(struct ae_program *code, int loop)
 {
     int depth = 0;
     for (; loop >= 0; loop = code->loops[loop].parent)
-        if (!grid_stride(code, loop) && !(code->loops[loop].trips >= 0 && code->loops[loop].trips <= 8))
+        if (!grid_stride(code, loop) &&
+            !(code->loops[loop].constant && code->loops[loop].trips <= 8 /* or of unknown length, as tiles have */))
             depth++;
     return depth > 4 ? 4 : depth;
 }
@@ -400,6 +402,8 @@ static void study(const struct ae_program *code, int array, struct shared_use *u
             u->write_places++;
             if (a->read || combines(code, assignment, array)) {
                 u->combined |= true;
+            } else if ((a->address.deps & D_ATOMIC) || ae_text_has(s, a->last_index, "__popc")) {
+                continue; /* appended to a list */
             } else if (ae_kind(s, assignment) == N_ASSIGNMENT && reads_global(code, ae_child(s, assignment, F_RIGHT))) {
                 u->filled = true;
                 u->filled_in_loop |= a->loop >= 0;
@@ -447,6 +451,8 @@ static bool is_shared_array(const struct ae_program *code, int v)
     const struct ae_variable *x = &code->variables[v];
     if (x->shared)
         return x->array || x->pointer;
+    if (x->function == -2) /* a structure of pointers into shared memory */
+        return x->pointer && x->value.space == SPACE_SHARED;
     return x->pointer && !x->parameter && x->function >= 0 && x->value.space == SPACE_SHARED && x->value.root >= 0 &&
            code->variables[x->value.root].external;
 }
@@ -476,13 +482,14 @@ static void shared_arrays(struct ae_hunt *hunt)
     static const char *const pads[] = {"pad", "padding", "padded", "skew", "pitch", NULL};
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
-    for (int v = 0; v < code->variable_count; v++) {
+    for (int v = 0; v < code->variable_count && !ae_expired(hunt); v++) {
         const struct ae_variable *x = &code->variables[v];
-        if (!is_shared_array(code, v) || x->function < 0)
+        if (!is_shared_array(code, v) || x->function == -1)
             continue;
         struct shared_use use;
         study(code, v, &use);
-        if (use.filled && !use.combined && !use.atomic && has_barrier(code, x->function) &&
+        const int where = x->function >= 0 ? x->function : use.fill >= 0 ? code->function_of[use.fill] : -1;
+        if (use.filled && !use.combined && !use.atomic && has_barrier(code, where) &&
             (use.read_in_loop || use.read_places >= 2))
             ae_say(hunt, AE_STRATEGY_M03, use.fill, 0.9,
                    "a tile of global data is staged in %s and read again by the block", ae_name(code, x->name));
@@ -496,7 +503,10 @@ static void shared_arrays(struct ae_hunt *hunt)
             bool padded = false;
             if (ae_kind(s, inner) == N_BINARY && ae_text_is(s, ae_child(s, inner, F_OPERATOR), "+")) {
                 const int right = ae_strip(s, ae_child(s, inner, F_RIGHT));
+                const bool wide = ae_text_is(s, right, "4") || ae_text_is(s, right, "8"); /* keeps 16-byte alignment */
                 padded = (ae_text_is(s, right, "1") && (width.constness != CONST_KNOWN || width.number % 8 == 1)) ||
+                         (wide && width.constness == CONST_KNOWN &&
+                          (width.number % 32 == 4 || width.number % 32 == 8) && ae_kind(s, outer) != N_BINARY) ||
                          (ae_kind(s, right) == N_IDENTIFIER && ae_name_has_word(code, s->nodes[right].name, pads));
                 if (ae_kind(s, outer) == N_BINARY && ae_text_is(s, ae_child(s, outer, F_OPERATOR), "+") &&
                     ae_same_text(s, ae_child(s, outer, F_RIGHT), right))
@@ -725,7 +735,7 @@ static void register_tiles(struct ae_hunt *hunt)
                "each thread keeps %s in registers and updates all of it with each operand", ae_name(code, v->name));
     }
     /* sum0 += ..; sum1 += ..; sum2 += ..: three in one loop that share an operand */
-    for (int l = 0; l < code->loop_count; l++) {
+    for (int l = 0; l < code->loop_count && !ae_expired(hunt); l++) {
         if (!code->loops[l].device)
             continue;
         int count = 0, example = -1, previous = -1;
@@ -857,6 +867,70 @@ static bool reduced(const struct ae_program *code, int array)
     return false;
 }
 
+/* Is the store made by one thread alone, as the edge of a tile is handed to a neighbour? Tests of a bound do not count.
+ */
+static bool by_one_thread(struct ae_program *code, int node, int loop)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int n = ae_ancestor(s, node, N_IF); n > loop; n = ae_ancestor(s, n, N_IF)) {
+        const int condition = ae_child(s, n, F_CONDITION);
+        for (int i = condition; condition >= 0 && i < s->nodes[condition].after; i++)
+            if (s->nodes[i].kind == N_BINARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "==") &&
+                (ae_value_of(code, i).deps & (D_TX | D_TYZ | D_LANE)) && !(ae_value_of(code, i).deps & D_LOADED))
+                return true;
+    }
+    return false;
+}
+
+/* Functions of the device that a loop calls, directly or not, and those that are called behind it. */
+struct reach {
+    bool *in, *after;
+    bool barrier; /* in one of `in` */
+};
+
+static void reach_free(struct reach *reach)
+{
+    free(reach->in);
+    free(reach->after);
+}
+
+static bool reach_of(const struct ae_program *code, int l, struct reach *ret)
+{
+    static const char *const barriers[] = {
+        "__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count", "sync", NULL};
+    const struct ae_loop *loop = &code->loops[l];
+    *ret = (struct reach){.in = calloc((size_t)code->function_count + 1, 1),
+                          .after = calloc((size_t)code->function_count + 1, 1)};
+    if (!ret->in || !ret->after) {
+        reach_free(ret);
+        return false;
+    }
+    for (int depth = 0; depth < 4; depth++)
+        for (int c = 0; c < code->call_count; c++) {
+            const struct ae_call_site *call = &code->calls[c];
+            if (call->function < 0 || !ae_on_device(code, call->function))
+                continue;
+            const bool here = call->function == loop->function;
+            const bool in = (here && ae_loop_within(code, call->loop, l)) || (!here && ret->in[call->function]);
+            const bool after = (here && !in && call->node > loop->node) || (!here && ret->after[call->function]);
+            if (in && !here)
+                ret->barrier |= ae_name_among(code, call->name, barriers);
+            if (call->target < 0 || call->target == loop->function || !ae_on_device(code, call->target))
+                continue;
+            ret->in[call->target] |= in;
+            ret->after[call->target] |= after;
+        }
+    return true;
+}
+
+/* Is the access made in the loop, or by what it calls? */
+static bool within(const struct ae_program *code, const struct ae_access *a, int l, const struct reach *reach)
+{
+    if (a->function == code->loops[l].function)
+        return ae_loop_within(code, a->loop, l);
+    return a->function >= 0 && reach->in[a->function];
+}
+
 /* M10 */
 static void residency(struct ae_hunt *hunt)
 {
@@ -875,24 +949,29 @@ static void residency(struct ae_hunt *hunt)
         if (loop->initial >= 0 && (ae_value_of(code, loop->initial).deps & (D_TX | D_LANE | D_BLOCK)))
             continue;
         int stores = 0, after = 0, state = -1, filled = 0;
-        for (int i = 0; i < code->access_count; i++) {
-            const struct ae_access *a = &code->accesses[i];
-            if (a->function != loop->function)
-                continue;
-            const bool inside = ae_loop_within(code, a->loop, l);
-            if (a->space == SPACE_GLOBAL && a->write) {
-                stores += inside;
-                after += !inside && a->node > loop->node;
-            }
-        }
-        if (stores > 0)
+        struct reach reach;
+        if (!reach_of(code, l, &reach))
             continue;
         for (int i = 0; i < code->access_count; i++) {
             const struct ae_access *a = &code->accesses[i];
-            if (a->function != loop->function || !a->write || a->atomic || !ae_loop_within(code, a->loop, l))
+            if (a->space != SPACE_GLOBAL || !a->write || a->function < 0)
+                continue;
+            const bool here = a->function == loop->function;
+            if (within(code, a, l, &reach))
+                stores += !by_one_thread(code, a->node, here ? loop->node : code->functions[a->function].body);
+            else
+                after += here ? a->node > loop->node : reach.after[a->function];
+        }
+        if (stores > 0) {
+            reach_free(&reach);
+            continue;
+        }
+        for (int i = 0; i < code->access_count; i++) {
+            const struct ae_access *a = &code->accesses[i];
+            if (!a->write || a->atomic || !within(code, a, l, &reach))
                 continue;
             const int assignment = s->nodes[a->node].parent;
-            if (a->space == SPACE_SHARED && loop->barrier) {
+            if (a->space == SPACE_SHARED && (loop->barrier || reach.barrier)) {
                 /* not a tree of a reduction: its own loop halves or doubles */
                 bool tree = false;
                 for (int k = a->loop; k >= 0 && k != l; k = code->loops[k].parent)
@@ -900,10 +979,10 @@ static void residency(struct ae_hunt *hunt)
                 if (tree || ae_kind(s, assignment) != N_ASSIGNMENT || ae_array_of(code, a) < 0)
                     continue;
                 const int array = ae_array_of(code, a), right = ae_child(s, assignment, F_RIGHT);
-                if (reduced(code, array))
-                    continue;
-                if (reads_global(code, right) && !made_from_shared(code, right, 0)) {
-                    filled++;
+                if (reduced(code, array) || ae_text_has(s, a->last_index, "__popc") || (a->address.deps & D_ATOMIC))
+                    continue;                            /* a tree, or a list that is filled and emptied */
+                if (!made_from_shared(code, right, 0)) { /* new state is made from old */
+                    filled += reads_global(code, right);
                     continue;
                 }
                 /* carried: read in the loop as well, from another round's state */
@@ -911,13 +990,14 @@ static void residency(struct ae_hunt *hunt)
                 for (int k = 0; k < code->access_count && !read; k++) {
                     const struct ae_access *r = &code->accesses[k];
                     read = r->space == SPACE_SHARED && r->read && !r->write && ae_array_of(code, r) == array &&
-                           ae_loop_within(code, r->loop, l) &&
+                           within(code, r, l, &reach) &&
                            !(ae_kind(s, ae_strip(s, r->last_index)) == N_NUMBER && r->indices == 1);
                 }
                 if (read && (code->variables[array].loop < 0 || !ae_loop_within(code, code->variables[array].loop, l)))
                     state = array;
-            } else if (a->space == SPACE_LOCAL && a->variable >= 0 && local_array(code, a->variable) &&
-                       !ae_loop_within(code, code->variables[a->variable].loop, l) && !loop->constant) {
+            } else if (a->space == SPACE_LOCAL && a->function == loop->function && a->variable >= 0 &&
+                       local_array(code, a->variable) && !ae_loop_within(code, code->variables[a->variable].loop, l) &&
+                       !loop->constant) {
                 if (!ae_text_is(s, ae_child(s, assignment, F_OPERATOR), "="))
                     continue;
                 /* a recurrence: the new state is made from the old one */
@@ -928,10 +1008,11 @@ static void residency(struct ae_hunt *hunt)
                     other_index |= r && r->variable == a->variable &&
                                    !ae_same_text(s, ae_child(s, k, F_INDICES), ae_child(s, a->node, F_INDICES));
                 }
-                if (other_index && state < 0)
+                if (other_index && state < 0 && element_read(code, right) < 0 /* a window that slides on is no state */)
                     state = a->variable;
             }
         }
+        reach_free(&reach);
         if (state >= 0 && (after > 0 || !code->functions[loop->function].kernel))
             ae_say(hunt, AE_STRATEGY_M10, loop->node, filled ? 0.45 : 0.8,
                    "%s holds the state over all rounds of this loop, which stores nothing to global memory",
@@ -1024,6 +1105,9 @@ static void compact(struct ae_hunt *hunt)
                 unpacked = match->at;
         }
     }
+    if (packed >= 0 && unpacked >= 0 && !ae_on_device(code, code->function_of[packed]))
+        ae_say(hunt, AE_STRATEGY_H03, packed, 0.75,
+               "the host packs fields into words, so that fewer bytes cross the bus");
     if (packed >= 0 && unpacked >= 0) {
         ae_say(hunt, AE_STRATEGY_M11, packed, 0.8, "several fields are packed into one word");
         ae_say(hunt, AE_STRATEGY_M11, unpacked, 0.8, "several fields are packed into one word");
@@ -1125,7 +1209,7 @@ static void locality(struct ae_hunt *hunt)
         }
     }
     /* counting sort by cell: order[start[cell] + atomicAdd(&fill[cell], 1)] = i, on device or host */
-    for (int i = 0; i < code->access_count; i++) {
+    for (int i = 0; i < code->access_count && !ae_expired(hunt); i++) {
         const struct ae_access *a = &code->accesses[i];
         if (!a->write || a->last_index < 0)
             continue;

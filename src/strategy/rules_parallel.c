@@ -78,8 +78,7 @@ static void reductions(struct ae_hunt *hunt)
 /* A node that names the size of a block: blockDim.x, or the constant that launches use. */
 static bool is_block_size(struct ae_program *code, int node)
 {
-    static const char *const words[] = {"threads",  "thread",    "block", "bs",   "tpb",   "nt",
-                                        "nthreads", "blocksize", "tile",  "warp", "lanes", NULL};
+    static const char *const words[] = {"threads", "thread", "block", "bs", "tpb", "nt", "nthreads", "blocksize", NULL};
     const struct ae_syntax *s = &code->syntax;
     node = ae_strip(s, node);
     const struct ae_value v = ae_value_of(code, node);
@@ -120,7 +119,7 @@ static void coarsened(struct ae_hunt *hunt)
                 const int left = ae_strip(s, ae_child(s, k, F_LEFT)), right = ae_strip(s, ae_child(s, k, F_RIGHT));
                 const bool on_left = ae_mentions(s, left, name), by_index = on_left || ae_mentions(s, right, name);
                 const int other = on_left ? right : left;
-                if (by_index && is_block_size(code, other))
+                if (by_index && ae_kind(s, on_left ? left : right) != N_SUBSCRIPT && is_block_size(code, other))
                     apart = true;
                 const struct ae_value lv = ae_value_of(code, left);
                 const int factor = lv.deps & (D_TX | D_TYZ) ? right : left;
@@ -183,6 +182,38 @@ static void coarsened(struct ae_hunt *hunt)
             if (item && !fill && !code->functions[loop->function].tiled) {
                 ae_say(hunt, AE_STRATEGY_P03, loop->node, 0.85,
                        "each thread handles a constant number of items, counted by %s", ae_name(code, name));
+                break;
+            }
+        }
+    }
+}
+
+/* P03 where the items of a thread are loaded together: (the thread's number in the grid) * ITEMS, and a loop over
+ * ITEMS. */
+static void coarsened_by_vectors(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    AE_EACH_MATCH (hunt, AE_STRATEGY_P03, match) {
+        const int l = ae_loop_at(code, match->at);
+        if (l < 0 || !code->loops[l].constant || code->functions[code->loops[l].function].tiled)
+            continue;
+        const int bound = ae_strip(s, ae_child(s, ae_strip(s, code->loops[l].condition), F_RIGHT));
+        const int v = ae_kind(s, bound) == N_IDENTIFIER ? ae_variable_at(code, bound) : -1;
+        if (v < 0 || ae_kind(s, code->variables[v].declaration) == N_ENUMERATOR)
+            continue;
+        const int body = code->functions[code->loops[l].function].body;
+        for (int i = body; body >= 0 && i < s->nodes[body].after; i++) {
+            if (s->nodes[i].kind != N_BINARY || !ae_text_is(s, ae_child(s, i, F_OPERATOR), "*"))
+                continue;
+            const int left = ae_child(s, i, F_LEFT), right = ae_child(s, i, F_RIGHT);
+            const int other = ae_same_text(s, ae_strip(s, right), bound)  ? left
+                              : ae_same_text(s, ae_strip(s, left), bound) ? right
+                                                                          : -1;
+            if (other >= 0 &&
+                (ae_value_of(code, other).deps & (D_TX | D_BLOCK | D_LOADED)) == (uint32_t)(D_TX | D_BLOCK)) {
+                ae_say(hunt, AE_STRATEGY_P03, i, 0.82, "each thread handles %s items side by side",
+                       ae_name(code, s->nodes[bound].name));
                 break;
             }
         }
@@ -279,9 +310,35 @@ static void cooperative(struct ae_hunt *hunt)
             ae_say(hunt, AE_STRATEGY_P05, loop->node, 0.85, "the threads of a %s work on one item together",
                    lanes && item_by_group(code, function, true) ? "warp" : "block");
     }
+    /* lanes that hand values to each other in a loop, where warps are told apart by number */
+    for (int c = 0; c < code->call_count && !ae_expired(hunt); c++) {
+        const struct ae_call_site *call = &code->calls[c];
+        static const char *const hands[] = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", NULL};
+        if (call->loop < 0 || !ae_on_device(code, call->function) || !ae_name_among(code, call->name, hands))
+            continue;
+        bool tree = false, by_warp = false;
+        for (int l = call->loop; l >= 0; l = code->loops[l].parent)
+            tree |= code->loops[l].geometric || (code->loops[l].constant && code->loops[l].trips >= 0);
+        for (int a = 0; a < code->assign_count && !tree && !by_warp; a++) {
+            const struct ae_assign *x = &code->assigns[a];
+            bool near = x->function == call->function; /* or in a kernel that calls this helper */
+            for (int d = 0; d < code->call_count && !near; d++)
+                near = code->calls[d].target == call->function && code->calls[d].function == x->function;
+            by_warp = near && x->variable >= 0 && x->right >= 0 && x->loop < 0 &&
+                      (ae_value_of(code, x->right).deps & (D_WARP | D_BLOCK)) == (uint32_t)(D_WARP | D_BLOCK);
+        }
+        if (!tree && by_warp)
+            ae_say(hunt, AE_STRATEGY_P05, call->node, 0.75,
+                   "the lanes of a warp work on one item and hand values to each other");
+    }
     /* a thread an element of the block's item: the block's number is the item's, its threads meet at a barrier */
     for (int f = 0; f < code->function_count; f++) {
         if (!code->functions[f].kernel || hunt->tally[AE_STRATEGY_P05].confidence > 0)
+            continue;
+        /* blocks that tile a plane work on no item of their own */
+        const bool plane = ae_text_has(s, code->functions[f].body, "blockIdx.y") &&
+                           ae_text_has(s, code->functions[f].body, "blockIdx.x");
+        if (plane || code->functions[f].tiled)
             continue;
         bool barrier = false, mixed_index = false;
         int item = -1;
@@ -887,7 +944,7 @@ static void balanced(struct ae_hunt *hunt)
         if (!code->functions[f].kernel)
             continue;
         int first = -1;
-        for (int i = 0; i < code->access_count; i++) {
+        for (int i = 0; i < code->access_count && !ae_expired(hunt); i++) {
             const struct ae_access *a = &code->accesses[i];
             if (a->function != f || a->space != SPACE_GLOBAL || a->address.coef != COEF_ONE || !a->read || a->write ||
                 a->variable < 0 || a->last_index < 0)
@@ -932,6 +989,7 @@ void ae_rules_parallel(struct ae_hunt *hunt)
     grid_strides(hunt);
     reductions(hunt);
     coarsened(hunt);
+    coarsened_by_vectors(hunt);
     cooperative(hunt);
     batches(hunt);
     persistent(hunt);

@@ -97,7 +97,7 @@ struct ae_strategy_input {
 };
 
 /* Longest source that is looked at. */
-#define AE_STRATEGY_SOURCE_MAX ((size_t)4 << 20)
+#define AE_STRATEGY_SOURCE_MAX ((size_t)1 << 20)
 
 /* The finder holds grammar and queries; make one and use it for many sources, by one thread at a time. AE_E_ENV in a
  * build without the grammar; AE_E_INTERNAL where a query does not fit the grammar. Free with ae_finder_free(). */

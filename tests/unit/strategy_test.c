@@ -206,6 +206,27 @@ static void long_and_deep_sources_end(void **state)
     }
 }
 
+/* Rules compare candidates with each other. Where a source has so many that this takes long, the search ends and does
+ * not say that anything lacks. */
+static void many_candidates_end(void **state)
+{
+    (void)state;
+    struct ae_findings f;
+    char *many = repeated("q[atomicAdd(c,1)]=x;x=q[x];\n", 30000, "}");
+    char *whole = malloc(strlen(many) + 64);
+    assert_non_null(whole);
+    sprintf(whole, "__global__ void f(int *q, int *c) { int x = 0;%s", many);
+    find(whole, &f);
+    assert_int_equal(f.presence[AE_STRATEGY_H06], AE_UNKNOWN);
+    ae_findings_release(&f);
+    strcpy(strstr(whole, ";q") + 1, "}"); /* the same with one */
+    find(whole, &f);
+    assert_int_equal(f.presence[AE_STRATEGY_H06], AE_ABSENT);
+    ae_findings_release(&f);
+    free(whole);
+    free(many);
+}
+
 static void sentences_are_plain_text(void **state)
 {
     (void)state;
@@ -467,6 +488,33 @@ static void bundles_are_told(void **state)
     assert_int_equal(ae_bundles(rows, 0, bundle), 0);
 }
 
+/* A disassembler that is a script: what it prints comes back, and what it complains of is said. */
+static void a_disassembler_is_run(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/ae-dump-XXXXXX", folder[64], tool[96];
+    static struct ae_toolchain toolchain;
+    struct ae_error err = {0};
+    struct ae_dump made;
+    assert_non_null(mkdtemp(root));
+    snprintf(folder, sizeof folder, "%s/bin", root);
+    snprintf(tool, sizeof tool, "%s/cuobjdump", folder);
+    snprintf(toolchain.cuda_root, sizeof toolchain.cuda_root, "%s", root);
+    assert_int_equal(ae_folder_make(folder, &err), AE_OK);
+    write_text(folder, "cuobjdump", "#!/bin/sh\necho \"$1 of $2\"\n");
+    assert_int_equal(chmod(tool, 0755), 0);
+    if (ae_dump_make(&toolchain, "/some/object.so", &made, &err) != AE_OK)
+        fail_msg("%s", err.text);
+    assert_string_equal(made.sass, "-sass of /some/object.so\n");
+    assert_string_equal(made.resources, "-res-usage of /some/object.so\n");
+    ae_dump_release(&made);
+    write_text(folder, "cuobjdump", "#!/bin/sh\necho 'no device code' >&2\nexit 1\n");
+    assert_int_equal(chmod(tool, 0755), 0);
+    assert_int_equal(ae_dump_make(&toolchain, "/some/object.so", &made, &err), AE_E_ENV);
+    assert_non_null(strstr(err.text, "no device code"));
+    assert_int_equal(ae_folder_remove(root, &err), AE_OK);
+}
+
 int main(int argc, char **argv)
 {
     struct ae_error err = {0};
@@ -478,6 +526,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(profiles_tell),
         cmocka_unit_test(gains_belong_to_the_bytes),
         cmocka_unit_test(no_disassembler_is_said),
+        cmocka_unit_test(a_disassembler_is_run),
     };
     const struct CMUnitTest with_grammar[] = {
         cmocka_unit_test(lines_are_those_of_the_source),
@@ -485,6 +534,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_does_not_compile_is_read_as_far_as_it_goes),
         cmocka_unit_test(comments_and_strings_show_nothing),
         cmocka_unit_test(long_and_deep_sources_end),
+        cmocka_unit_test(many_candidates_end),
         cmocka_unit_test(sentences_are_plain_text),
         cmocka_unit_test(too_long_is_said),
         cmocka_unit_test(bundles_are_told),

@@ -81,3 +81,26 @@ void run(const float *a, float *t, float *b)
     first<<<1, 256>>>(a, t);
     second<<<1, 256>>>(t, b);
 }
+
+//= present: a table of a function for a later copy
+void f(float *d, int n, float r)
+{
+    std::vector<float> values(n);
+    for (int t = 0; t < n; t++)
+        values[t] = expf(-r * t);
+    cudaMemcpy(d, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+    work<<<1, 256>>>(d, n);
+}
+
+//= absent: two stages, by a loop over the share of a thread
+__global__ void first(const float *a, float *t) { t[threadIdx.x] = a[threadIdx.x] * 2 + 1; }
+__global__ void second(const float *t, float *b, int n)
+{
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        b[i] = t[i] * 3;
+}
+void run(const float *a, float *t, float *b, int n)
+{
+    first<<<1, 256>>>(a, t);
+    second<<<1, 256>>>(t, b, n);
+}

@@ -56,3 +56,14 @@ __global__ void push(const float *particles, float *out, int n)
     out[9 * i] = particles[9 * i] + particles[9 * i + 3];
     out[9 * i + 1] = particles[9 * i + 1] + particles[9 * i + 4];
 }
+
+//= present: vectors side by side
+__global__ void scale(const float *in, float *out, int n)
+{
+    const int i = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    if (i < n) {
+        float4 v = *reinterpret_cast<const float4 *>(&in[i]);
+        v.x += v.y;
+        *reinterpret_cast<float4 *>(out + i) = v;
+    }
+}

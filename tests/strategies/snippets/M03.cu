@@ -110,3 +110,23 @@ __global__ void f(const float *a, float *b, int n)
         all += part[w];
     b[threadIdx.x] = all;
 }
+
+//= absent: a queue of the block
+__global__ void f(const int *start, const int *to, int *level, int *next, int *count)
+{
+    __shared__ int queue[512], waiting;
+    const int u = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0)
+        waiting = 0;
+    __syncthreads();
+    for (int e = start[u]; e < start[u + 1]; e++) {
+        const int v = to[e];
+        if (atomicCAS(&level[v], -1, 1) == -1) {
+            const int at = atomicAdd(&waiting, 1);
+            queue[at] = v;
+        }
+    }
+    __syncthreads();
+    for (int k = threadIdx.x; k < waiting; k += blockDim.x)
+        next[atomicAdd(count, 1)] = queue[k];
+}

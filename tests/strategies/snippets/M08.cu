@@ -69,3 +69,13 @@ __global__ void f(const int *in, int *out)
     __syncthreads();
     out[threadIdx.x] = table[threadIdx.y][threadIdx.x];
 }
+
+//= present: four more, for alignment
+#define BM 128
+__global__ void f(const float *a, float *b)
+{
+    __shared__ float as[8][BM + 4];
+    as[threadIdx.x % 8][threadIdx.x / 8] = a[threadIdx.x];
+    __syncthreads();
+    b[threadIdx.x] = as[threadIdx.x / 128][threadIdx.x % 128];
+}

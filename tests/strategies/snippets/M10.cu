@@ -114,3 +114,62 @@ __global__ void rows(const float *a, float *out, int n)
     }
     out[blockIdx.x] = best;
 }
+
+//= present: edges handed to a neighbour
+__global__ void strips(const float *in, float *edge, float *out, int steps)
+{
+    __shared__ float s[2][128];
+    const int t = threadIdx.x;
+    s[0][t] = in[blockIdx.x * 128 + t];
+    for (int k = 0; k < steps; k++) {
+        __syncthreads();
+        const float left = t > 0 ? s[k % 2][t - 1] : 0;
+        s[(k + 1) % 2][t] = 0.5f * (left + s[k % 2][t]);
+        if (t == 127)
+            edge[k * gridDim.x + blockIdx.x] = left;
+    }
+    out[blockIdx.x * 128 + t] = s[steps % 2][t];
+}
+
+//= present: in a structure, by functions
+struct State { float *now, *next; };
+__device__ void step(const State &s, int n)
+{
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        s.next[i] = 0.5f * (s.now[i] + s.now[(i + 1) % n]);
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        s.now[i] = s.next[i];
+    __syncthreads();
+}
+__global__ void run(const float *in, float *out, int n, int steps)
+{
+    extern __shared__ float shared[];
+    State s;
+    s.now = shared;
+    s.next = shared + n;
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        s.now[i] = in[blockIdx.x * n + i];
+    __syncthreads();
+    for (int t = 0; t < steps; t++)
+        step(s, n);
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        out[blockIdx.x * n + i] = s.now[i];
+}
+
+//= absent: steps in global memory, by functions
+struct State { float *now, *next; };
+__device__ void step(const State &s, int n)
+{
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        s.next[i] = 0.5f * (s.now[i] + s.now[(i + 1) % n]);
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        s.now[i] = s.next[i];
+    __syncthreads();
+}
+__global__ void run(State s, int n, int steps)
+{
+    for (int t = 0; t < steps; t++)
+        step(s, n);
+}

@@ -70,3 +70,47 @@ __global__ void f(const float *a, float *b, int n)
         sum += s[k] * row;
     b[row] = sum;
 }
+
+//= present: lanes that hand values on
+__global__ void f(const float *rows, float *out, int n, int items)
+{
+    const int item = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    if (item >= items)
+        return;
+    float v = rows[item * 32 + lane];
+    for (int k = 0; k < n; k++) {
+        const float left = __shfl_up_sync(~0u, v, 1);
+        v = lane > 0 ? 0.5f * (v + left) : v;
+    }
+    out[item * 32 + lane] = v;
+}
+
+//= absent: a thread a row, and a sum of the warp
+__global__ void f(const float *a, float *total, int rows, int cols)
+{
+    const int row = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
+    float sum = 0;
+    if (row < rows)
+        for (int c = 0; c < cols; c++)
+            sum += a[row * cols + c];
+    for (int d = 16; d > 0; d /= 2)
+        sum += __shfl_down_sync(~0u, sum, d);
+    if (lane == 0)
+        atomicAdd(total, sum);
+}
+
+//= absent: a tile of a plane
+__global__ void f(const float *a, float *c, int n)
+{
+    __shared__ float s[16][16];
+    const int bx = blockIdx.x, by = blockIdx.y;
+    float sum = 0;
+    for (int k = 0; k < n; k += 16) {
+        s[threadIdx.y][threadIdx.x] = a[(by * 16 + threadIdx.y) * n + k + threadIdx.x];
+        __syncthreads();
+        for (int j = 0; j < 16; j++)
+            sum += s[threadIdx.y][j];
+        __syncthreads();
+    }
+    c[(by * 16 + threadIdx.y) * n + bx * 16 + threadIdx.x] = sum;
+}
