@@ -6,7 +6,7 @@
 
 #define BS 16
 
-__global__ void hotspotOpt(float *__restrict__ tIn, float *__restrict__ tOut, float *pIn, int nx, int ny, float k,
+__global__ void next_field(float *__restrict__ from, float *__restrict__ to, float *watts, int nx, int ny, float k,
                            float X, float Y, float Z)
 {
     // stage own cell in shared memory
@@ -15,13 +15,13 @@ __global__ void hotspotOpt(float *__restrict__ tIn, float *__restrict__ tOut, fl
     int y = blockIdx.x * BS + threadIdx.x;
     if (x >= nx || y >= ny)
         return;
-    own[threadIdx.y][threadIdx.x] = tIn[x * ny + y];
+    own[threadIdx.y][threadIdx.x] = from[x * ny + y];
     float c = own[threadIdx.y][threadIdx.x];
-    float n = x == 0 ? c : tIn[(x - 1) * ny + y];
-    float s = x == nx - 1 ? c : tIn[(x + 1) * ny + y];
-    float w = y == 0 ? c : tIn[x * ny + y - 1];
-    float e = y == ny - 1 ? c : tIn[x * ny + y + 1];
-    tOut[x * ny + y] = c + k * (pIn[x * ny + y] + (s + n - 2.0f * c) * Y + (e + w - 2.0f * c) * X + (80.0f - c) * Z);
+    float n = x == 0 ? c : from[(x - 1) * ny + y];
+    float s = x == nx - 1 ? c : from[(x + 1) * ny + y];
+    float w = y == 0 ? c : from[x * ny + y - 1];
+    float e = y == ny - 1 ? c : from[x * ny + y + 1];
+    to[x * ny + y] = c + k * (watts[x * ny + y] + (s + n - 2.0f * c) * Y + (e + w - 2.0f * c) * X + (80.0f - c) * Z);
 }
 
 extern "C" void solution_compute(int rows, int cols, int iters, const float *temp0, const float *power,
@@ -41,7 +41,7 @@ extern "C" void solution_compute(int rows, int cols, int iters, const float *tem
     dim3 block(BS, BS), grid((cols + BS - 1) / BS, (rows + BS - 1) / BS);
     memcpy(previous, temp0, n * sizeof(float));
     for (int i = 0; i < iters; i++) {
-        hotspotOpt<<<grid, block>>>(ping, pong, pw, rows, cols, k, 2 * 100.0f * 0.0005f * h / w,
+        next_field<<<grid, block>>>(ping, pong, pw, rows, cols, k, 2 * 100.0f * 0.0005f * h / w,
                                     2 * 100.0f * 0.0005f * w / h, 100.0f * h * w / 0.0005f);
         cudaDeviceSynchronize();
         cudaMemcpy(out_temp, pong, n * sizeof(float), cudaMemcpyDeviceToHost); // look at progress

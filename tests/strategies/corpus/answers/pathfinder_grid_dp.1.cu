@@ -1,65 +1,48 @@
-// After the kernel of the Rodinia suite: each block keeps its columns in shared memory for HEIGHT rows at a time.
+// Trapezoids: a block loads WIDTH finished cells, goes down DEPTH rows in shared memory and keeps the middle ones, which
+// its wrong borders cannot have reached.
 #include <cuda_runtime.h>
-#include <stdio.h>
 
-#define BLOCK 256
-#define HEIGHT 20
-#define IN_RANGE(x, lo, hi) ((x) >= (lo) && (x) <= (hi))
-#define CLAMP(x, lo, hi) ((x) < (lo) ? (lo) : (x) > (hi) ? (hi) : (x))
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define WIDTH 256
+#define DEPTH 20
+#define KEEP (WIDTH - 2 * DEPTH)
+#define NOWHERE 0x3fffffff
 
-__global__ void dynproc(int iteration, const int *wall, const int *src, int *dst, int cols, int start)
+__global__ void descend(int height, int cols, const int *rows, const int *top, int *bottom)
 {
-    __shared__ int prev[BLOCK];
-    __shared__ int result[BLOCK];
-    const int tx = threadIdx.x;
-    const int small = BLOCK - 2 * iteration;
-    const int left_edge = small * blockIdx.x - iteration;
-    const int x = left_edge + tx;
-    const int valid_lo = left_edge < 0 ? -left_edge : 0;
-    const int valid_hi = left_edge + BLOCK - 1 > cols - 1 ? BLOCK - 1 - (left_edge + BLOCK - cols) : BLOCK - 1;
-    const int W = tx - 1 < valid_lo ? valid_lo : tx - 1, E = tx + 1 > valid_hi ? valid_hi : tx + 1;
-    const bool valid = IN_RANGE(tx, valid_lo, valid_hi);
-    if (IN_RANGE(x, 0, cols - 1))
-        prev[tx] = src[x];
-    __syncthreads();
-    bool computed = false;
-    for (int i = 0; i < iteration; i++) {
-        computed = false;
-        if (IN_RANGE(tx, i + 1, BLOCK - i - 2) && valid) {
-            computed = true;
-            int shortest = MIN(prev[W], prev[tx]);
-            shortest = MIN(shortest, prev[E]);
-            result[tx] = shortest + wall[cols * (start + i) + x];
-        }
+    __shared__ int line[2][WIDTH + 2];
+    const int me = threadIdx.x + 1;
+    const int column = (int)(blockIdx.x * KEEP) - DEPTH + (int)threadIdx.x;
+    const bool exists = column >= 0 && column < cols;
+    if (threadIdx.x == 0)
+        line[0][0] = line[1][0] = line[0][WIDTH + 1] = line[1][WIDTH + 1] = NOWHERE;
+    line[0][me] = exists ? top[column] : NOWHERE;
+    int now = 0;
+    for (int r = 0; r < height; r++, now ^= 1) {
         __syncthreads();
-        if (i == iteration - 1)
-            break;
-        if (computed)
-            prev[tx] = result[tx];
-        __syncthreads();
+        const int cheapest = min(line[now][me], min(line[now][me - 1], line[now][me + 1]));
+        line[now ^ 1][me] = exists ? cheapest + rows[(size_t)r * cols + column] : NOWHERE;
     }
-    if (computed)
-        dst[x] = result[tx];
+    if (exists && threadIdx.x >= DEPTH && threadIdx.x < DEPTH + KEEP)
+        bottom[column] = line[now][me];
 }
 
 extern "C" void solution_compute(int rows, int cols, const int *wall, int *out_costs)
 {
-    int *d_wall, *buf[2];
-    cudaMalloc((void **)&buf[0], sizeof(int) * cols);
-    cudaMalloc((void **)&buf[1], sizeof(int) * cols);
-    cudaMalloc((void **)&d_wall, sizeof(int) * (size_t)rows * cols);
-    cudaMemcpy(d_wall, wall, sizeof(int) * (size_t)rows * cols, cudaMemcpyHostToDevice);
-    cudaMemcpy(buf[0], d_wall, sizeof(int) * cols, cudaMemcpyDeviceToDevice);
-    int src = 0;
-    for (int t = 1; t < rows; t += HEIGHT) {
-        const int steps = MIN(HEIGHT, rows - t);
-        const int width = BLOCK - 2 * HEIGHT;
-        dynproc<<<(cols + width - 1) / width, BLOCK>>>(steps, d_wall, buf[src], buf[1 - src], cols, t);
-        src = 1 - src;
+    const size_t line_bytes = sizeof(int) * cols;
+    int *grid, *ends[2];
+    cudaMalloc((void **)&grid, line_bytes * rows);
+    cudaMalloc((void **)&ends[0], line_bytes);
+    cudaMalloc((void **)&ends[1], line_bytes);
+    cudaMemcpy(grid, wall, line_bytes * rows, cudaMemcpyHostToDevice);
+    cudaMemcpy(ends[0], grid, line_bytes, cudaMemcpyDeviceToDevice);
+    int which = 0;
+    for (int done = 1; done < rows; done += DEPTH, which ^= 1) {
+        const int height = rows - done < DEPTH ? rows - done : DEPTH;
+        descend<<<(cols + KEEP - 1) / KEEP, WIDTH>>>(height, cols, grid + (size_t)done * cols, ends[which],
+                                                     ends[which ^ 1]);
     }
-    cudaMemcpy(out_costs, buf[src], sizeof(int) * cols, cudaMemcpyDeviceToHost);
-    cudaFree(d_wall);
-    cudaFree(buf[0]);
-    cudaFree(buf[1]);
+    cudaMemcpy(out_costs, ends[which], line_bytes, cudaMemcpyDeviceToHost);
+    cudaFree(grid);
+    cudaFree(ends[0]);
+    cudaFree(ends[1]);
 }
