@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "cli/submission.h"
 #include "stats/stats.h"
+#include "profile/profile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,10 +117,13 @@ static char *valid_copy(const char *text)
     return copy;
 }
 
+#define SENTENCES 3 /* of a profile that go back to the model */
+
 /* --- one version ------------------------------------------------------------------------------------------- */
 
 struct judgement {
     char verdict[32], detail[AE_DETAIL_TEXT], mismatch[256];
+    char notes[2048]; /* where the wait of a right version goes; "": not known */
     char *log;
     double speedup, call_ms, fresh_ms; /* NaN */
 };
@@ -165,6 +169,30 @@ static void take_verdict(const struct ae_measurement *m, const struct ae_mismatc
     }
 }
 
+/* Shares of the phases, and the first sentences with their mends; on the practice bank. Without it the version is worth the
+ * same, so nothing here fails. */
+static void take_profile(struct refinement *r, const struct ae_submission_info *info, struct judgement *ret)
+{
+    struct ae_profile p;
+    struct ae_error ignored;
+    const struct ae_profile_options options = {.timeout_ns = r->values.timeout_s * AE_SEC, .quick = true};
+    size_t used = 0;
+    if (ae_profile_run(&r->session.context, info, r->size, &options, &p, &ignored) == AE_OK && p.profiled_calls > 0) {
+        for (int phase = 0; phase < AE_PHASE_COUNT; phase++) {
+            const double share = p.facts.call_ns > 0 ? (double)p.facts.phase[phase].own_ns / (double)p.facts.call_ns : 0;
+            if (share >= 0.005 && used < sizeof ret->notes / 2)
+                used += (size_t)snprintf(ret->notes + used, sizeof ret->notes - used, "%s%s %.0f %%",
+                                         used ? ", " : "Where the time of a profiled call goes: ",
+                                         ae_phase_name((enum ae_phase)phase), 100 * share);
+        }
+        used += (size_t)snprintf(ret->notes + used, sizeof ret->notes - used, "%s", used ? ".\n" : "");
+        for (int i = 0; i < p.bottleneck_count && i < SENTENCES && used < sizeof ret->notes - 1; i++)
+            used += (size_t)snprintf(ret->notes + used, sizeof ret->notes - used, "- %s (%s)\n", p.bottlenecks[i].text,
+                                     p.bottlenecks[i].rule->mend);
+    }
+    ae_profile_release(&p);
+}
+
 static int judge_version(struct refinement *r, const struct chain *chain, const struct ae_submission *submission,
                          struct judgement *ret, struct ae_error *err)
 {
@@ -207,6 +235,7 @@ static int judge_version(struct refinement *r, const struct chain *chain, const 
             ret->speedup = speedup_of(&m);
             ret->call_ms = median_ms(&m, AE_TRIAL_TIMED);
             ret->fresh_ms = median_ms(&m, AE_TRIAL_FRESH);
+            take_profile(r, &info, ret);
         }
         ae_measurement_release(&m);
     }
@@ -300,6 +329,7 @@ static int finish_turn(struct refinement *r, struct chain *c, int turn, struct a
         .best_speedup = c->best_speedup,
         .call_ms = judgement.call_ms,
         .fresh_ms = judgement.fresh_ms,
+        .notes = judgement.notes,
         .turn = turn + 2,
         .turns = (int)r->values.turns,
     };
