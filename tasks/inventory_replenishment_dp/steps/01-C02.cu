@@ -1,0 +1,122 @@
+// step: C02 on naive.cu
+// Neither cost nor demand depends on backlog and squared shocks, and the weights of an
+// interpolation sum to one: by induction the values do not depend on them either. So the recursion
+// runs over the other two coordinates, and a last kernel copies the result out over all four.
+#include "check.cuh"
+
+#define THREADS 128
+
+struct place {
+    int cell;
+    float weight;
+};
+
+/* Outside the grid the nearest end counts. */
+__device__ place locate(const float *grid, int n, float value)
+{
+    if (value <= grid[0])
+        return place{0, 0.0f};
+    if (value >= grid[n - 1])
+        return place{n - 2, 1.0f};
+    int lo = 0, hi = n - 1;
+    while (hi - lo > 1) {
+        const int middle = (lo + hi) / 2;
+        if (grid[middle] <= value)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return place{lo, (value - grid[lo]) / (grid[lo + 1] - grid[lo])};
+}
+
+struct problem {
+    int size[2], actions, shocks; /* sizes of the grids of inventory, sum of shocks */
+    float mu, nu, alpha, y;
+    const float *grid[2], *action, *shock, *chance;
+};
+
+__device__ float interpolate(const problem &p, const float *v, place i, place phi)
+{
+    const float *low = v + i.cell * p.size[1] + phi.cell, *high = low + p.size[1];
+    return (1.0f - i.weight) * ((1.0f - phi.weight) * low[0] + phi.weight * low[1]) +
+           i.weight * ((1.0f - phi.weight) * high[0] + phi.weight * high[1]);
+}
+
+__global__ void plan_period(problem p, int states, float c, float h, float b, const float *later,
+                            float *now)
+{
+    const int s = blockIdx.x * blockDim.x + threadIdx.x;
+    if (s >= states)
+        return;
+    const float phi = p.grid[1][s % p.size[1]], stock = p.grid[0][s / p.size[1]];
+    float best = 1e30f;
+    for (int a = 0; a < p.actions; a++) {
+        float expected = 0.0f;
+        for (int k = 0; k < p.shocks; k++) {
+            const float f = p.shock[k], x = p.action[a];
+            const float next = stock + p.y + x - (p.mu + p.nu * (f + p.alpha * phi));
+            const float held = fmaxf(0.0f, next), short_of = fmaxf(0.0f, -next);
+            const place at_i = locate(p.grid[0], p.size[0], next),
+                        at_phi = locate(p.grid[1], p.size[1], phi + f);
+            expected += p.chance[k] * (c * fabsf(x) + h * held + b * short_of +
+                                       interpolate(p, later, at_i, at_phi));
+        }
+        best = fminf(best, expected);
+    }
+    now[s] = best;
+}
+
+/* Over backlog and squared shocks. */
+__global__ void spread(int all, int N_B, int N_Phi, int N_Psi, const float *values, float *out)
+{
+    const int s = blockIdx.x * blockDim.x + threadIdx.x;
+    if (s >= all)
+        return;
+    const int phi = s / N_Psi % N_Phi, i = s / (N_Psi * N_Phi * N_B);
+    out[s] = values[i * N_Phi + phi];
+}
+
+static float *to_device(const float *from, int count)
+{
+    float *to;
+    CHECK(cudaMalloc(&to, (size_t)count * sizeof(float)));
+    CHECK(cudaMemcpy(to, from, (size_t)count * sizeof(float), cudaMemcpyHostToDevice));
+    return to;
+}
+
+extern "C" void solution_compute(int N_I, int N_B, int N_Phi, int N_Psi, int N_x, int N_phi, int T,
+                                 const float *c_t, const float *h_t, const float *b_t, float mu,
+                                 float nu, float alpha, float y, const float *grid_I,
+                                 const float *grid_B, const float *grid_Phi, const float *grid_Psi,
+                                 const float *actions, const float *shocks,
+                                 const float *shock_probs, float *V_out)
+{
+    (void)grid_B;
+    (void)grid_Psi;
+    float *arrays[5] = {to_device(grid_I, N_I), to_device(grid_Phi, N_Phi), to_device(actions, N_x),
+                        to_device(shocks, N_phi), to_device(shock_probs, N_phi)};
+    const problem p = {{N_I, N_Phi},           N_x,       N_phi,     mu,       nu, alpha, y,
+                       {arrays[0], arrays[1]}, arrays[2], arrays[3], arrays[4]};
+    const int states = N_I * N_Phi, all = states * N_B * N_Psi;
+    float *d_later, *d_now, *d_out;
+    CHECK(cudaMalloc(&d_later, states * sizeof(float)));
+    CHECK(cudaMalloc(&d_now, states * sizeof(float)));
+    CHECK(cudaMalloc(&d_out, all * sizeof(float)));
+    CHECK(cudaMemset(d_later, 0, states * sizeof(float)));
+    for (int t = T - 1; t >= 0; t--) {
+        plan_period<<<(states + THREADS - 1) / THREADS, THREADS>>>(p, states, c_t[t], h_t[t],
+                                                                   b_t[t], d_later, d_now);
+        CHECK(cudaGetLastError());
+        float *swapped = d_later;
+        d_later = d_now;
+        d_now = swapped;
+    }
+    spread<<<(all + THREADS - 1) / THREADS, THREADS>>>(all, N_B, N_Phi, N_Psi, d_later, d_out);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(V_out, d_out, all * sizeof(float), cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(d_out));
+    CHECK(cudaFree(d_now));
+    CHECK(cudaFree(d_later));
+    for (float *array : arrays)
+        CHECK(cudaFree(array));
+}
