@@ -1,6 +1,5 @@
 // Airline crew pairing: search and greedy cover in one kernel, the first fit plan meanwhile on the
-// host. Up to 64 legs the host makes both plans, without the device: it needs less time for them
-// than the device for an allocation and a launch.
+// host.
 //
 // Approach: legs are sorted by the station that they leave, so that what may follow a leg is one
 // range of places. A warp searches from a start leg with its labels and heap in shared memory: a
@@ -15,13 +14,13 @@
 // What bounds it: of 0.38 ms at large size 0.15 are the kernel (the search 0.033, 21 rounds of two
 // barriers each 0.10); allocation, copies and release take most of the others.
 //
-// Tried: everything on the host by one thread (0.70 ms at medium and 9.9 at large size); blocks of
-// two, four or eight warps instead of as many as give each multiprocessor one block (longer
-// barriers).
+// Tried: everything on the host by one thread (0.05 ms at small, which the rules do not allow, 0.70
+// at medium and 9.9 at large size); blocks of two, four or eight warps instead of as many as give
+// each multiprocessor one block (longer barriers).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores, medians: 0.05, 0.21 and 0.38 ms
-// (naive 0.57, 1.2 and 7.5 ms; the device alone took 0.18 at small size). The floor is a launch and
-// two small copies, 0.02 ms, which is 38, 10 and 6 % of these.
+// Measured end to end on an NVIDIA H200 with 16 virtual cores, medians: 0.18, 0.21 and 0.38 ms
+// (naive 0.57, 1.2 and 7.5 ms). The floor is a launch and two small copies, 0.02 ms, which is 11, 10
+// and 6 % of these.
 #include "check.cuh"
 
 #include <algorithm>
@@ -35,7 +34,6 @@ constexpr int WAIT_LIMIT = 2160;
 constexpr int RECORDS_MAX = 20, EXPANDED_MAX = RECORDS_MAX - 1;
 constexpr int WARPS_LEAST = 8, WARPS_MAX = 24; // of a block
 constexpr unsigned ALL = 0xffffffffu;
-constexpr int FEW = 64; // legs up to which the host plans faster than the device could
 constexpr size_t POOLS_MAX = size_t(4) << 30; // bytes, where shared memory is too small for labels
 
 using prio = unsigned long long; // of a proposal: its key, then the order of discovery
@@ -489,119 +487,6 @@ static double plan_cost(int n, const rules &rule, const int *dep, const int *arr
     return rule.duty_rate * duty / 60 + rule.block_rate * block / 60 + fees;
 }
 
-// The same search and cover for few legs, one proposal after the other. labels and heap have room
-// for all labels of a search.
-static void plan_few(int n, const rules &rule, const leg *legs, const range *station, int widest,
-                     int *result)
-{
-    struct record {
-        range follow;
-        int place, labels;
-        unsigned path;
-        float singles;
-    };
-    struct proposal {
-        float key;
-        int start, record;
-    };
-    const size_t room = static_cast<size_t>(EXPANDED_MAX) * widest + 1;
-    std::vector<label> labels(room);
-    std::vector<queued> heap(room);
-    std::vector<range> follow(n);
-    std::vector<record> records(static_cast<size_t>(n) * RECORDS_MAX);
-    std::vector<proposal> proposals;
-    std::vector<int> place_of(n);
-    for (int p = 0; p < n; p++) {
-        place_of[legs[p].index] = p;
-        const int from = departs_from(legs, station[p].from, station[p].to, legs[p].arr);
-        follow[p] = {from, departs_from(legs, from, station[p].to, legs[p].arr + WAIT_LIMIT)};
-    }
-    for (int i = 0; i < n; i++) { // in the order of discovery
-        const int first = place_of[i];
-        record *const own = &records[static_cast<size_t>(i) * RECORDS_MAX];
-        int heap_size = 0, label_count = 0;
-        leg last = legs[first];
-        label taken = {single_cost(rule, last), last.dep, last.arr - last.dep, 1 << LEGS_SHIFT};
-        own[0] = {follow[first], first, 0, 1, taken.cost};
-        for (int r = 0;; r++) {
-            const record &here = own[r];
-            const float key = -(here.singles - taken.cost);
-            if (key <= 0.0f)
-                proposals.push_back({key, i, r});
-            if (r == EXPANDED_MAX)
-                break;
-            last = legs[here.place];
-            for (int p = here.follow.from; p < here.follow.to; p++) {
-                const leg next = legs[p];
-                const int minutes = next.arr - next.dep;
-                int paid = next.arr - last.arr, flown = (taken.state >> LEGS_SHIFT) + 1;
-                label fresh = {0.0f, taken.start, taken.block + minutes, 0};
-                bool is_new = true;
-                if (next.dep - last.arr >= rule.min_rest) {
-                    fresh.start = next.dep;
-                    fresh.block = minutes;
-                    flown = 1;
-                    paid = minutes;
-                } else {
-                    is_new = next.arr - taken.start <= rule.max_duty &&
-                             fresh.block <= rule.max_block && flown <= rule.max_legs;
-                }
-                const float extra = static_cast<float>(paid) * rule.duty_rate / 60.0f +
-                                    static_cast<float>(minutes) * rule.block_rate / 60.0f;
-                fresh.cost = taken.cost + extra;
-                fresh.state = flown << LEGS_SHIFT | r << PARENT_SHIFT | ALIVE;
-                for (int q = 0; is_new && q < r; q++) {
-                    if (p < own[q].follow.from || p >= own[q].follow.to)
-                        continue;
-                    label &old = labels[own[q].labels + (p - own[q].follow.from)];
-                    if (!(old.state & ALIVE))
-                        continue;
-                    if (dominates(old, fresh))
-                        is_new = false;
-                    else if (dominates(fresh, old))
-                        old.state = 0;
-                }
-                if (!is_new)
-                    fresh.state = 0;
-                labels[label_count] = fresh;
-                if (is_new)
-                    push(heap.data(), heap_size, queued{fresh.cost, label_count});
-                label_count++;
-            }
-            int chosen = -1;
-            while (heap_size > 0 && chosen < 0) {
-                const int l = pop(heap.data(), heap_size);
-                if (labels[l].state & ALIVE)
-                    chosen = l;
-            }
-            if (chosen < 0)
-                break;
-            taken = labels[chosen];
-            const record &parent = own[taken.state >> PARENT_SHIFT & 31];
-            const int place = parent.follow.from + chosen - parent.labels;
-            own[r + 1] = {follow[place], place, label_count, parent.path | 1u << (r + 1),
-                          parent.singles + single_cost(rule, legs[place])};
-        }
-    }
-    std::sort(proposals.begin(), proposals.end(), [](const proposal &a, const proposal &b) {
-        return a.key != b.key       ? a.key < b.key
-               : a.start != b.start ? a.start < b.start
-                                    : a.record < b.record;
-    });
-    std::fill(result, result + n, -1);
-    for (const proposal &p : proposals) {
-        const record *const own = &records[static_cast<size_t>(p.start) * RECORDS_MAX];
-        bool is_free = true;
-        for (unsigned left = own[p.record].path; left && is_free; left &= left - 1)
-            is_free = result[legs[own[__builtin_ctz(left)].place].index] < 0;
-        for (unsigned left = own[p.record].path; left && is_free; left &= left - 1)
-            result[legs[own[__builtin_ctz(left)].place].index] = p.start;
-    }
-    for (int i = 0; i < n; i++)
-        if (result[i] < 0)
-            result[i] = i;
-}
-
 extern "C" void solution_compute(int N, int num_stations, int base_station, const int *dep_minutes,
                                  const int *arr_minutes, const int *dep_stations,
                                  const int *arr_stations, float duty_cost_per_hour,
@@ -652,13 +537,6 @@ extern "C" void solution_compute(int N, int num_stations, int base_station, cons
         if (static_cast<float>(fitted_cost) < static_cast<float>(searched_cost))
             std::copy(fitted.begin(), fitted.end(), assignments);
     };
-    if (N <= FEW) {
-        fit();
-        plan_few(N, rule, legs, follow, widest, assignments);
-        choose();
-        return;
-    }
-
     // Labels in shared memory if a warp's fit at all.
     int device, processors, shared_limit, per_processor = 0;
     CHECK(cudaGetDevice(&device));
