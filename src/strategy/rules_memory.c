@@ -406,7 +406,9 @@ static void study(const struct ae_program *code, int array, struct shared_use *u
                 continue; /* appended to a list */
             } else if (ae_kind(s, assignment) == N_ASSIGNMENT && reads_global(code, ae_child(s, assignment, F_RIGHT))) {
                 u->filled = true;
-                u->filled_in_loop |= a->loop >= 0;
+                /* what is made from other shared elements as well is computed, not staged */
+                u->filled_in_loop |=
+                    a->loop >= 0 && !made_from_shared(code, ae_child(s, assignment, F_RIGHT), 0);
                 u->fill = a->node;
                 u->fill_index = ae_child(s, a->node, F_INDICES);
             }
@@ -612,11 +614,42 @@ static void shared_arrays(struct ae_hunt *hunt)
 static bool local_array(const struct ae_program *code, int v)
 {
     const struct ae_variable *x = &code->variables[v];
-    if (!x->array || x->parameter || x->shared || x->constant || x->function < 0 || !ae_on_device(code, x->function) ||
-        x->dim_count == 0)
+    const bool handed = x->parameter && x->reference && x->pointer; /* float (&above)[COLUMNS] */
+    if ((!x->array && !handed) || (x->parameter && !handed) || x->shared || x->constant || x->function < 0 ||
+        !ae_on_device(code, x->function) || x->dim_count == 0)
         return false;
     return x->element != E_BOOL;
 }
+
+/* Is the value made in this loop from an element of the array, by way of local variables too? `left` bounds the search.
+ */
+static bool made_from_array(const struct ae_program *code, int node, int array, int loop, int depth, int *left)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int i = node; node >= 0 && i < s->nodes[node].after && (*left)-- > 0; i++) {
+        if (s->nodes[i].kind == N_SUBSCRIPT) {
+            const struct ae_access *a = ae_access_at(code, i);
+            if (a && a->variable == array)
+                return true;
+        }
+        if (s->nodes[i].kind != N_IDENTIFIER || depth >= 3)
+            continue;
+        const int v = ae_variable_at(code, i);
+        if (v < 0 || code->variables[v].function < 0 || code->variables[v].parameter || code->variables[v].array)
+            continue;
+        const struct ae_function *f = &code->functions[code->variables[v].function];
+        for (int k = f->first_assign; k < f->last_assign && *left > 0; k++) {
+            (*left)--;
+            if (code->assigns[k].variable == v && code->assigns[k].right >= 0 &&
+                ae_loop_within(code, code->assigns[k].loop, loop) && !ae_is_below(s, i, code->assigns[k].right) &&
+                made_from_array(code, code->assigns[k].right, array, loop, depth + 1, left))
+                return true;
+        }
+    }
+    return false;
+}
+
+#define SEARCH_MOST 20000
 
 /* Does the index depend on nothing but loops of constant length and constants? */
 static bool constant_index(struct ae_program *code, int node)
@@ -701,6 +734,47 @@ static size_t stem(const char *name)
     return end < n ? end : 0;
 }
 
+/* M04 in two nested loops of constant length: an element of a local array that only one of the two counters tells serves
+ * all rounds of the other. */
+static void reused_operands(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    for (int i = 0; i < code->access_count && !ae_expired(hunt); i++) {
+        const struct ae_access *a = &code->accesses[i];
+        if (a->space != SPACE_LOCAL || a->variable < 0 || a->loop < 0 || a->indices != 1 ||
+            !local_array(code, a->variable) || code->variables[a->variable].points_to_const)
+            continue;
+        const int inner = a->loop, outer = code->loops[inner].parent;
+        if (outer < 0 || !code->loops[inner].constant || !code->loops[outer].constant || code->loops[inner].variable < 0 ||
+            code->loops[outer].variable < 0 || code->loops[inner].geometric || code->loops[outer].geometric)
+            continue;
+        const int64_t trips[] = {code->loops[inner].trips, code->loops[outer].trips};
+        if (trips[0] == 0 || trips[0] == 1 || trips[0] > 64 || trips[1] == 0 || trips[1] == 1 || trips[1] > 64)
+            continue;
+        const int in = code->variables[code->loops[inner].variable].name,
+                  out = code->variables[code->loops[outer].variable].name;
+        const bool by_in = ae_mentions(s, a->last_index, in), by_out = ae_mentions(s, a->last_index, out);
+        if (by_in == by_out || (ae_kind(s, ae_strip(s, a->last_index)) != N_IDENTIFIER))
+            continue;
+        /* in arithmetic with an element that the other counter tells */
+        int statement = a->node;
+        while (statement >= 0 && ae_kind(s, statement) != N_EXPRESSION_STATEMENT && ae_kind(s, statement) != N_DECLARATION)
+            statement = s->nodes[statement].parent;
+        bool other = false;
+        for (int k = statement; statement >= 0 && k < s->nodes[statement].after && !other; k++)
+            other = s->nodes[k].kind == N_SUBSCRIPT && !ae_is_below(s, a->node, k) && !ae_is_below(s, k, a->node) &&
+                    ae_mentions(s, k, by_in ? out : in);
+        bool combined = false;
+        for (int n = a->node; n >= 0 && n != statement; n = s->nodes[n].parent)
+            combined |= ae_kind(s, n) == N_BINARY || (ae_kind(s, n) == N_ASSIGNMENT &&
+                                                      !ae_text_is(s, ae_child(s, n, F_OPERATOR), "="));
+        if (other && combined)
+            ae_say(hunt, AE_STRATEGY_M04, a->node, 0.78, "%s is kept in registers, and each of its elements serves several results",
+                   ae_name(code, a->name));
+    }
+}
+
 /* M04 */
 static void register_tiles(struct ae_hunt *hunt)
 {
@@ -719,6 +793,16 @@ static void register_tiles(struct ae_hunt *hunt)
         if (ae_loop_within(code, v->loop, outer) || !constant_index(code, a->last_index))
             continue;
         const bool sums = !ae_text_is(s, ae_child(s, match->at, F_OPERATOR), "=") || ae_mentions(s, match->b, v->name);
+        /* or each round advances all members by way of local variables: a strip of a table */
+        int left = SEARCH_MOST;
+        const int plain = ae_strip(s, match->b);
+        if (ae_text_is(s, ae_child(s, match->at, F_OPERATOR), "=") && ae_kind(s, plain) != N_SUBSCRIPT &&
+            ae_kind(s, plain) != N_NUMBER && made_from_array(code, match->b, a->variable, outer, 0, &left)) {
+            code->functions[a->function].tiled = true;
+            ae_say(hunt, AE_STRATEGY_M04, match->at, 0.8, "each thread keeps %s in registers and advances all of it in each round",
+                   ae_name(code, v->name));
+            continue;
+        }
         if (!sums)
             continue;
         /* neighbours of the same array make a recurrence, not a tile */
@@ -734,6 +818,7 @@ static void register_tiles(struct ae_hunt *hunt)
         ae_say(hunt, AE_STRATEGY_M04, match->at, 0.88,
                "each thread keeps %s in registers and updates all of it with each operand", ae_name(code, v->name));
     }
+    reused_operands(hunt);
     /* sum0 += ..; sum1 += ..; sum2 += ..: three in one loop that share an operand */
     for (int l = 0; l < code->loop_count && !ae_expired(hunt); l++) {
         if (!code->loops[l].device)
@@ -931,6 +1016,52 @@ static bool within(const struct ae_program *code, const struct ae_access *a, int
     return a->function >= 0 && reach->in[a->function];
 }
 
+/* A variable of the thread that steps are made with: a generator of random numbers, a value that each round multiplies,
+ * a structure that a round's new one replaces. Sums and extremes over items are no state. -1: none. */
+static int scalar_state(const struct ae_program *code, int l)
+{
+    const struct ae_syntax *s = &code->syntax;
+    const struct ae_loop *loop = &code->loops[l];
+    if (!code->functions[loop->function].kernel)
+        return -1;
+    for (int a = code->functions[loop->function].first_assign; a < code->functions[loop->function].last_assign; a++) {
+        const struct ae_assign *x = &code->assigns[a];
+        if (x->variable < 0 || x->right < 0 || !ae_loop_within(code, x->loop, l))
+            continue;
+        const struct ae_variable *v = &code->variables[x->variable];
+        if (v->pointer || v->array || v->shared || v->parameter || v->function != loop->function ||
+            ae_loop_within(code, v->loop, l) || loop->variable == x->variable || ae_is_below(s, v->node, loop->node))
+            continue;
+        if (x->kind == ASSIGN_XOR && ae_mentions(s, x->right, v->name) && ae_text_has(s, x->right, "<<"))
+            return x->variable; /* xorshift */
+        const int right = ae_strip(s, x->right);
+        if (x->kind == ASSIGN_SET && ae_kind(s, right) == N_BINARY && ae_text_is(s, ae_child(s, right, F_OPERATOR), "*") &&
+            (v->element == E_FLOAT || v->element == E_DOUBLE) && ae_mentions(s, right, v->name) &&
+            ae_first_of(s, ae_child(s, right, F_RIGHT), N_ARGUMENTS) >= 0)
+            return x->variable; /* price = price * exp(step) */
+        /* set = next: next is a structure of this round, made from set */
+        const int from = ae_kind(s, right) == N_IDENTIFIER && x->kind == ASSIGN_SET ? ae_variable_at(code, right) : -1;
+        if (from >= 0 && v->element == E_OTHER && v->type >= 0 &&
+            (ae_kind(s, v->type) == N_TYPE_IDENTIFIER || ae_kind(s, v->type) == N_TEMPLATE_TYPE) &&
+            ae_same_text(s, v->type, code->variables[from].type) && ae_loop_within(code, code->variables[from].loop, l) &&
+            !ae_text_is(s, v->type, "auto"))
+            return x->variable;
+    }
+    for (int c = 0; c < code->call_count; c++) { /* curand_uniform(&g) */
+        const struct ae_call_site *call = &code->calls[c];
+        const int first = ae_strip(s, ae_argument(code, call, 0));
+        if (!ae_loop_within(code, call->loop, l) || call->function != loop->function ||
+            strncmp(ae_name(code, call->name), "curand", 6) != 0 || ae_named(code, call->name, "curand_init") ||
+            ae_kind(s, first) != N_POINTER)
+            continue;
+        const int g = ae_variable_at(code, first);
+        if (g >= 0 && !code->variables[g].pointer && code->variables[g].function == loop->function &&
+            !ae_loop_within(code, code->variables[g].loop, l))
+            return g;
+    }
+    return -1;
+}
+
 /* M10 */
 static void residency(struct ae_hunt *hunt)
 {
@@ -1008,10 +1139,14 @@ static void residency(struct ae_hunt *hunt)
                     other_index |= r && r->variable == a->variable &&
                                    !ae_same_text(s, ae_child(s, k, F_INDICES), ae_child(s, a->node, F_INDICES));
                 }
+                int left = SEARCH_MOST;
+                other_index |= made_from_array(code, right, a->variable, l, 0, &left) && ae_kind(s, ae_strip(s, right)) != N_SUBSCRIPT && code->loops[a->loop].constant;
                 if (other_index && state < 0 && element_read(code, right) < 0 /* a window that slides on is no state */)
                     state = a->variable;
             }
         }
+        if (state < 0 && after > 0 && !loop->constant)
+            state = scalar_state(code, l);
         reach_free(&reach);
         if (state >= 0 && (after > 0 || !code->functions[loop->function].kernel))
             ae_say(hunt, AE_STRATEGY_M10, loop->node, filled ? 0.45 : 0.8,
