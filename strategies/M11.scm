@@ -27,3 +27,7 @@
 ((binary_expression left: (_) @a operator: ">>" right: (_) @b) @at
   (#set! context device)
   (#set! role unpack))
+
+((binary_expression left: (_) @a operator: "^" right: (_) @b) @at
+  (#set! context device)
+  (#set! role toggle))

@@ -398,6 +398,35 @@ static void reciprocals(struct ae_hunt *hunt)
     }
 }
 
+/* Declarations of doubles in the reference, outside comments. */
+static int reference_doubles(const struct ae_strategy_input *input)
+{
+    int count = 0;
+    bool comment = false;
+    for (size_t i = 0; i + 8 < input->reference_size; i++) {
+        const char *at = input->reference + i;
+        if (memcmp(at, "/*", 2) == 0)
+            comment = true;
+        else if (memcmp(at, "*/", 2) == 0)
+            comment = false;
+        count += !comment && memcmp(at, "double ", 7) == 0 && (i == 0 || at[-1] != '_');
+    }
+    return count;
+}
+
+/* A float of a kernel that a loop adds to; -1. */
+static int float_sum(const struct ae_program *code)
+{
+    for (int a = 0; a < code->assign_count; a++) {
+        const struct ae_assign *x = &code->assigns[a];
+        if (x->kind == ASSIGN_ADD && x->variable >= 0 && x->loop >= 0 && ae_on_device(code, x->function) &&
+            code->variables[x->variable].element == E_FLOAT && !code->variables[x->variable].pointer &&
+            !ae_loop_within(code, code->variables[x->variable].loop, x->loop))
+            return x->node;
+    }
+    return -1;
+}
+
 /* C08 */
 static void mixed(struct ae_hunt *hunt)
 {
@@ -428,8 +457,18 @@ static void mixed(struct ae_hunt *hunt)
     if (code->entry < 0 && device_float > 0 && device_double > 0)
         ae_doubt(hunt, AE_STRATEGY_C08, example,
                  "device code has both precisions, and there is no solution_compute to compare with");
-    if (hunt->input->reference && entry_double == 0 && device_double == 0 && device_float > 0 &&
-        memmem(hunt->input->reference, hunt->input->reference_size, "double ", 7))
+    if (!hunt->input->reference || entry_double > 0 || device_float == 0)
+        return;
+    /* behind an interface in float: where the reference computes in double, a device that has no double, or one whose
+     * sums or states are in float, computes in less */
+    const int doubles = reference_doubles(hunt->input);
+    const int sum = float_sum(code);
+    if (doubles >= 3 && device_double == 0)
+        ae_say(hunt, AE_STRATEGY_C08, example, 0.75, "device code is in single precision, where the reference computes in double");
+    else if (doubles >= 3 && sum >= 0)
+        ae_say(hunt, AE_STRATEGY_C08, sum, 0.7,
+               "sums are formed in single precision, where the reference computes in double");
+    else if (doubles > 0 && device_double == 0)
         ae_doubt(hunt, AE_STRATEGY_C08, example, "the reference computes in double behind an interface in float");
 }
 
@@ -444,7 +483,7 @@ static bool front_minus_member(struct ae_program *code, int node, int front)
         return false;
     const int left = ae_strip(s, ae_child(s, node, F_LEFT)), right = ae_strip(s, ae_child(s, node, F_RIGHT));
     const struct ae_value member = ae_value_of(code, right);
-    if (!(member.deps & (D_TX | D_TYZ | D_LANE)) || (member.deps & D_LOADED))
+    if (!(member.deps & (D_TX | D_TYZ | D_LANE)) || ((member.deps & D_LOADED) && member.coef == COEF_GATHER))
         return false;
     return ae_mentions(s, left, front) && !(ae_value_of(code, left).deps & (D_TX | D_TYZ | D_LANE));
 }
@@ -501,6 +540,22 @@ static bool counted_by(const struct ae_program *code, int identifier, int counte
     return false;
 }
 
+/* Are members taken by the number of their bits: __popc(S) == size, or != to pass the others over? */
+static bool members_by_count(const struct ae_program *code, int body, int size)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int i = body; body >= 0 && i < s->nodes[body].after; i++) {
+        const int op = s->nodes[i].kind == N_BINARY ? ae_child(s, i, F_OPERATOR) : -1;
+        if (op < 0 || !(ae_text_is(s, op, "==") || ae_text_is(s, op, "!=")))
+            continue;
+        const int left = ae_child(s, i, F_LEFT), right = ae_child(s, i, F_RIGHT);
+        if ((ae_text_has(s, left, "__popc") && ae_mentions(s, right, size)) ||
+            (ae_text_has(s, right, "__popc") && ae_mentions(s, left, size)))
+            return true;
+    }
+    return false;
+}
+
 /* C10 */
 static void wavefronts(struct ae_hunt *hunt)
 {
@@ -516,6 +571,9 @@ static void wavefronts(struct ae_hunt *hunt)
         const struct ae_loop *loop = &code->loops[l];
         const int name = code->variables[loop->variable].name;
         if (loop->device) {
+            if (loop->barrier && members_by_count(code, loop->body, name))
+                ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.82, "each round takes the sets of size %s, with a barrier behind it",
+                       ae_name(code, name));
             if (!loop->barrier && !ae_text_has(s, loop->node, "__shfl_up"))
                 continue;
             for (int i = loop->body; i >= 0 && i < s->nodes[loop->body].after; i++)
@@ -545,8 +603,13 @@ static void wavefronts(struct ae_hunt *hunt)
                  code->variables[v].parameter;
                  v++) {
                 const int argument = ae_argument(code, call, code->variables[v].position);
-                if (code->variables[v].pointer || argument < 0 || !ae_mentions(s, argument, name))
+                if (code->variables[v].pointer || argument < 0 ||
+                    !(ae_mentions(s, argument, name) ||
+                      (ae_kind(s, ae_strip(s, argument)) == N_IDENTIFIER && counted_by(code, ae_strip(s, argument), name))))
                     continue;
+                if (members_by_count(code, code->functions[call->target].body, code->variables[v].name))
+                    ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.82, "each round launches %s on the sets of one size",
+                           ae_name(code, code->functions[call->target].name));
                 const int body = code->functions[call->target].body;
                 for (int i = body; body >= 0 && i < s->nodes[body].after; i++)
                     if (s->nodes[i].kind == N_BINARY && front_minus_member(code, i, code->variables[v].name) &&

@@ -92,6 +92,14 @@ static int mentioned(const struct ae_strategy_input *input, const char *name)
     return count;
 }
 
+/* Is the pointer a cursor in what the arguments name: int *at = packed.data(), and packed is copied? */
+static bool made_from(const struct ae_program *code, int cursor, int arguments)
+{
+    const int initial = code->variables[cursor].initial;
+    const int whole = initial < 0 ? -1 : ae_variable_at(code, initial);
+    return whole >= 0 && whole != cursor && ae_mentions(&code->syntax, arguments, code->variables[whole].name);
+}
+
 /* H03: several arrays packed on the host, and one copy. */
 static void packed(struct ae_hunt *hunt)
 {
@@ -120,8 +128,10 @@ static void packed(struct ae_hunt *hunt)
                 counts[count] = 0;
                 places[count++] = call->node;
             }
+            /* a lambda that appends is called for each array */
+            const bool append = ae_ancestor(s, call->node, N_LAMBDA) > code->functions[f].body;
             if (k < MOST)
-                counts[k] += call->loop >= 0 ? 2 : 1;
+                counts[k] += call->loop >= 0 || append ? 2 : 1;
         }
         for (int k = 0; k < count; k++) {
             if (counts[k] < 2)
@@ -129,7 +139,8 @@ static void packed(struct ae_hunt *hunt)
             for (int c = 0; c < code->call_count; c++)
                 if (code->calls[c].function == f && code->calls[c].node > places[k] &&
                     (to_device(code, &code->calls[c]) || strstr(ae_name(code, code->calls[c].name), "upload")) &&
-                    ae_mentions(s, code->calls[c].arguments, code->variables[targets[k]].name)) {
+                    (ae_mentions(s, code->calls[c].arguments, code->variables[targets[k]].name) ||
+                     made_from(code, targets[k], code->calls[c].arguments))) {
                     ae_say(hunt, AE_STRATEGY_H03, places[k], 0.85,
                            "inputs are packed into %s and go to the device in one copy",
                            ae_name(code, code->variables[targets[k]].name));
@@ -184,38 +195,65 @@ static void packed(struct ae_hunt *hunt)
     }
 }
 
-/* Pointers, calls and offsets that the block of memory in this variable is carved into, behind the allocation. */
-static int carved(const struct ae_program *code, int variable, int allocation)
+/* What a block of memory is carved into, behind the allocation. */
+struct carving {
+    int pieces;  /* pointers, fields and members of structures made from it, and from these in turn */
+    int offsets; /* places in it handed to kernels and copies */
+};
+
+static struct carving carved(const struct ae_program *code, int variable, int allocation)
 {
+    enum { MOST = 32 };
     const struct ae_syntax *s = &code->syntax;
     const int name = code->variables[variable].name, function = code->function_of[allocation];
-    int pieces = 0, offsets = 0;
+    int names[MOST] = {name}, count = 1;
+    struct carving c = {0};
     for (int a = 0; a < code->assign_count; a++) {
         const struct ae_assign *x = &code->assigns[a];
-        if (x->right < 0 || x->node < allocation || x->function != function || !ae_mentions(s, x->right, name))
+        if (x->right < 0 || x->node < allocation || x->function != function)
             continue;
-        const int target = x->variable;
+        bool mentions = false, chained = false;
+        for (int k = 0; k < count && !mentions; k++) {
+            mentions = ae_mentions(s, x->right, names[k]);
+            chained = mentions && k > 0;
+        }
+        if (!mentions)
+            continue;
+        const int target = x->variable, right = ae_strip(s, x->right);
         const bool field = target < 0 && ae_kind(s, x->target) == N_FIELD;
-        pieces += (target >= 0 && target != variable && code->variables[target].pointer) || field ||
-                  ae_text_has(s, x->right, "_cast<") || (target == variable && x->kind == ASSIGN_ADD);
+        /* of a piece only what lies behind it is another */
+        if (chained && !(ae_kind(s, right) == N_BINARY && ae_text_is(s, ae_child(s, right, F_OPERATOR), "+") &&
+                         x->kind == ASSIGN_INIT))
+            continue;
+        c.pieces += (target >= 0 && target != variable && code->variables[target].pointer) || field ||
+                    ae_text_has(s, x->right, "_cast<") || (target == variable && x->kind == ASSIGN_ADD);
+        if (target >= 0 && target != variable && code->variables[target].pointer && x->kind == ASSIGN_INIT && count < MOST)
+            names[count++] = code->variables[target].name;
+        if (ae_kind(s, right) == N_INITIALIZERS) /* Graph g = {memory, memory + n} */
+            for (int n = 0; ae_nth(s, right, n) >= 0; n++)
+                c.pieces += ae_mentions(s, ae_nth(s, right, n), name);
     }
     /* by a lambda that gives out pieces */
     for (int i = 0; i < s->count; i++)
         if (s->nodes[i].kind == N_LAMBDA && code->function_of[i] == function && ae_mentions(s, i, name)) {
             const int init = ae_ancestor(s, i, N_INIT_DECLARATOR), declarator = ae_child(s, init, F_DECLARATOR);
-            for (int c = 0; declarator >= 0 && c < code->call_count; c++)
-                pieces += code->calls[c].name >= 0 && code->calls[c].name == s->nodes[declarator].name;
+            for (int k = 0; declarator >= 0 && k < code->call_count; k++)
+                c.pieces += code->calls[k].name >= 0 && code->calls[k].name == s->nodes[declarator].name;
         }
     /* handed to kernels and copies at offsets */
-    for (int c = 0; c < code->call_count; c++)
-        for (int n = 0; code->calls[c].function == function && code->calls[c].node > allocation && n < 16; n++) {
-            const int argument = ae_strip(s, ae_argument(code, &code->calls[c], n));
+    for (int k = 0; k < code->call_count; k++)
+        for (int n = 0; code->calls[k].function == function && code->calls[k].node > allocation && n < 16; n++) {
+            const int argument = ae_strip(s, ae_argument(code, &code->calls[k], n));
             if (argument < 0)
                 break;
-            offsets += ae_kind(s, argument) == N_BINARY && ae_text_is(s, ae_child(s, argument, F_OPERATOR), "+") &&
-                       ae_mentions(s, argument, name);
+            if (ae_kind(s, argument) != N_BINARY || !ae_text_is(s, ae_child(s, argument, F_OPERATOR), "+"))
+                continue;
+            bool mentions = false;
+            for (int m = 0; m < count; m++)
+                mentions |= ae_mentions(s, argument, names[m]);
+            c.offsets += mentions ? (code->calls[k].loop >= 0 ? 2 : 1) : 0;
         }
-    return pieces > offsets ? pieces : offsets;
+    return c;
 }
 
 /* H04: one allocation in a function, several arrays in it. */
@@ -236,7 +274,11 @@ static void arenas(struct ae_hunt *hunt)
             (code->variables[variable].function == -1 ||
              ae_text_has(s, ae_first_of(s, code->variables[variable].declaration, N_STORAGE), "static")))
             continue;
-        if (others == 0 && variable >= 0 && carved(code, variable, match->at) >= 2)
+        if (variable < 0)
+            continue;
+        /* beside other allocations only what is clearly several arrays */
+        const struct carving c = carved(code, variable, match->at);
+        if (others == 0 ? c.pieces >= 2 || c.offsets >= 2 || (c.pieces == 1 && c.offsets >= 1) : c.pieces >= 3)
             ae_say(hunt, AE_STRATEGY_H04, match->at, 0.9, "one allocation, %s, is carved up for several arrays",
                    ae_name(code, code->variables[variable].name));
     }

@@ -1039,17 +1039,45 @@ static int scalar_state(const struct ae_program *code, int l)
             (v->element == E_FLOAT || v->element == E_DOUBLE) && ae_mentions(s, right, v->name) &&
             ae_first_of(s, ae_child(s, right, F_RIGHT), N_ARGUMENTS) >= 0)
             return x->variable; /* price = price * exp(step) */
-        /* set = next: next is a structure of this round, made from set */
+        /* s = step(s), of this source and for a thread alone */
+        const struct ae_call_site *call = x->kind == ASSIGN_SET && ae_kind(s, right) == N_CALL ? ae_call_at(code, right) : NULL;
+        if (call && call->target >= 0 && ae_argument(code, call, 1) < 0 &&
+            ae_variable_at(code, ae_argument(code, call, 0)) == x->variable &&
+            ae_kind(s, ae_strip(s, ae_argument(code, call, 0))) == N_IDENTIFIER &&
+            !ae_text_has(s, code->functions[call->target].body, "__shfl") &&
+            !ae_text_has(s, code->functions[call->target].body, "__sync"))
+            return x->variable;
+        /* set = next: next is a structure of this round, or a word whose bits it collects */
         const int from = ae_kind(s, right) == N_IDENTIFIER && x->kind == ASSIGN_SET ? ae_variable_at(code, right) : -1;
+        bool collected = false;
+        for (int k = code->functions[loop->function].first_assign;
+             from >= 0 && k < code->functions[loop->function].last_assign && !collected; k++)
+            collected = code->assigns[k].variable == from && code->assigns[k].kind == ASSIGN_OR &&
+                        ae_loop_within(code, code->assigns[k].loop, l);
+        if (collected && ae_loop_within(code, code->variables[from].loop, l))
+            return x->variable;
         if (from >= 0 && v->element == E_OTHER && v->type >= 0 &&
             (ae_kind(s, v->type) == N_TYPE_IDENTIFIER || ae_kind(s, v->type) == N_TEMPLATE_TYPE) &&
             ae_same_text(s, v->type, code->variables[from].type) && ae_loop_within(code, code->variables[from].loop, l) &&
             !ae_text_is(s, v->type, "auto"))
             return x->variable;
     }
-    for (int c = 0; c < code->call_count; c++) { /* curand_uniform(&g) */
+    for (int c = 0; c < code->call_count; c++) { /* curand_uniform(&g), draw(state) */
         const struct ae_call_site *call = &code->calls[c];
         const int first = ae_strip(s, ae_argument(code, call, 0));
+        const int handed = call->target >= 0 && call->function == loop->function && ae_loop_within(code, call->loop, l) &&
+                                   ae_kind(s, first) == N_IDENTIFIER
+                               ? ae_variable_at(code, first)
+                               : -1;
+        if (handed >= 0 && !code->variables[handed].pointer && code->variables[handed].function == loop->function &&
+            !ae_loop_within(code, code->variables[handed].loop, l)) {
+            const struct ae_function *f = &code->functions[call->target];
+            for (int k = f->first_assign; k < f->last_assign; k++)
+                if (code->assigns[k].kind == ASSIGN_XOR && code->assigns[k].variable >= 0 &&
+                    code->variables[code->assigns[k].variable].reference &&
+                    code->variables[code->assigns[k].variable].parameter)
+                    return handed;
+        }
         if (!ae_loop_within(code, call->loop, l) || call->function != loop->function ||
             strncmp(ae_name(code, call->name), "curand", 6) != 0 || ae_named(code, call->name, "curand_init") ||
             ae_kind(s, first) != N_POINTER)
@@ -1076,8 +1104,10 @@ static void residency(struct ae_hunt *hunt)
         const struct ae_loop *loop = &code->loops[l];
         if (loop->geometric || grid_stride(code, l) || (loop->constant && loop->trips >= 0 && loop->trips <= 8))
             continue;
-        /* a loop over items of the block's share repeats nothing */
-        if (loop->initial >= 0 && (ae_value_of(code, loop->initial).deps & (D_TX | D_LANE | D_BLOCK)))
+        /* a loop over items of the block's share repeats nothing; over a thread's own piece it may */
+        const uint32_t from = loop->initial >= 0 ? ae_value_of(code, loop->initial).deps : 0;
+        const bool own = (from & (D_TX | D_LANE | D_BLOCK)) && (from & D_LOADED);
+        if ((from & (D_TX | D_LANE | D_BLOCK)) && !own)
             continue;
         int stores = 0, after = 0, state = -1, filled = 0;
         struct reach reach;
@@ -1097,7 +1127,7 @@ static void residency(struct ae_hunt *hunt)
             reach_free(&reach);
             continue;
         }
-        for (int i = 0; i < code->access_count; i++) {
+        for (int i = 0; i < code->access_count && !own; i++) {
             const struct ae_access *a = &code->accesses[i];
             if (!a->write || a->atomic || !within(code, a, l, &reach))
                 continue;
@@ -1140,7 +1170,10 @@ static void residency(struct ae_hunt *hunt)
                                    !ae_same_text(s, ae_child(s, k, F_INDICES), ae_child(s, a->node, F_INDICES));
                 }
                 int left = SEARCH_MOST;
-                other_index |= made_from_array(code, right, a->variable, l, 0, &left) && ae_kind(s, ae_strip(s, right)) != N_SUBSCRIPT && code->loops[a->loop].constant;
+                const int name = code->variables[a->variable].name; /* a sum that grows is no state */
+                other_index |= !ae_mentions(s, right, name) && ae_kind(s, ae_strip(s, right)) != N_SUBSCRIPT &&
+                               a->loop >= 0 && code->loops[a->loop].constant &&
+                               made_from_array(code, right, a->variable, l, 0, &left);
                 if (other_index && state < 0 && element_read(code, right) < 0 /* a window that slides on is no state */)
                     state = a->variable;
             }
@@ -1169,6 +1202,152 @@ static bool one_bit(const struct ae_syntax *s, int node)
     return false;
 }
 
+/* Follows a variable to what it was initialised with. */
+static int initial_of(const struct ae_program *code, int node)
+{
+    const struct ae_syntax *s = &code->syntax;
+    node = ae_strip(s, node);
+    const int v = ae_kind(s, node) == N_IDENTIFIER ? ae_variable_at(code, node) : -1;
+    return v >= 0 && code->variables[v].initial >= 0 && !code->variables[v].parameter ? code->variables[v].initial : node;
+}
+
+/* Is it 1 << k of a k that changes, or all bits but that? */
+static bool chosen_bit(struct ae_program *code, int node)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int i = node; node >= 0 && i < s->nodes[node].after; i++)
+        if (s->nodes[i].kind == N_BINARY && ae_text_is(s, ae_child(s, i, F_OPERATOR), "<<") && one_bit(s, i))
+            return ae_value_of(code, ae_child(s, i, F_RIGHT)).constness == CONST_NO;
+    return false;
+}
+
+static bool by_vote(const struct ae_program *code, int variable)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int a = 0; a < code->assign_count; a++)
+        if (code->assigns[a].variable == variable && code->assigns[a].right >= 0 &&
+            (ae_text_has(s, code->assigns[a].right, "ballot") || ae_text_has(s, code->assigns[a].right, "__activemask") ||
+             ae_text_has(s, code->assigns[a].right, "match_any") || ae_text_has(s, code->assigns[a].right, "reduce_or")))
+            return true;
+    return false;
+}
+
+/* Sets as bits: a member removed (S & ~(1 << j), S ^ (1 << j)) where members are tested, or a walk from member to
+ * member (left &= left - 1). */
+static void bit_sets(struct ae_hunt *hunt, int test)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    AE_EACH_MATCH (hunt, AE_STRATEGY_M11, match) {
+        const bool and = ae_role(hunt, match, "test"), xor = ae_role(hunt, match, "toggle");
+        if ((!and && !xor) || test < 0 || !chosen_bit(code, match->b) || !ae_on_device(code, code->function_of[match->at]))
+            continue;
+        const int right = ae_strip(s, match->b);
+        if (xor || (right >= 0 && s->text[s->nodes[right].start] == '~'))
+            ae_say(hunt, AE_STRATEGY_M11, match->at, 0.8, "sets are kept as bits of words: members are removed by masks");
+    }
+    for (int a = 0; a < code->assign_count && !ae_expired(hunt); a++) {
+        const struct ae_assign *x = &code->assigns[a];
+        const int right = ae_strip(s, x->right);
+        if (x->kind != ASSIGN_AND || x->variable < 0 || !ae_on_device(code, x->function) || ae_kind(s, right) != N_BINARY ||
+            !ae_text_is(s, ae_child(s, right, F_OPERATOR), "-") || !ae_text_is(s, ae_child(s, right, F_RIGHT), "1") ||
+            !ae_mentions(s, right, code->variables[x->variable].name) || by_vote(code, x->variable))
+            continue;
+        ae_say(hunt, AE_STRATEGY_M11, x->node, 0.78, "the members of %s are bits of a word, visited one by one",
+               ae_name(code, code->variables[x->variable].name));
+    }
+}
+
+/* A narrow type among the arguments of a vector or of a template. */
+static bool narrow_arguments(const struct ae_syntax *s, int arguments, bool bytes, bool shorts)
+{
+    static const char *const names[] = {"uint8_t", "int8_t", "unsigned char", "signed char", "char", "std::uint8_t"};
+    static const char *const wider[] = {"uint16_t", "int16_t", "unsigned short", "short", "std::uint16_t", "__half"};
+    const int type = ae_nth(s, arguments, 0);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if ((bytes && ae_text_is(s, type, names[k])) || (shorts && ae_text_is(s, type, wider[k])))
+            return true;
+    return false;
+}
+
+/* Does the expression read an array of wider elements that the function was handed? */
+static bool reads_wider(const struct ae_program *code, int node)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int i = node; node >= 0 && i < s->nodes[node].after; i++) {
+        const int v = s->nodes[i].kind == N_SUBSCRIPT ? ae_variable_at(code, ae_child(s, i, F_ARGUMENT)) : -1;
+        if (v >= 0 && code->variables[v].parameter && code->variables[v].pointer &&
+            (code->variables[v].element == E_INT || code->variables[v].element == E_UNSIGNED ||
+             code->variables[v].element == E_LONG || code->variables[v].element == E_FLOAT ||
+             code->variables[v].element == E_DOUBLE))
+            return true;
+    }
+    return false;
+}
+
+static bool names_type(const struct ae_syntax *s, int node, int name)
+{
+    for (int i = node; node >= 0 && i < s->nodes[node].after; i++)
+        if (s->nodes[i].kind == N_TYPE_IDENTIFIER && s->nodes[i].name == name)
+            return true;
+    return false;
+}
+
+static void narrowed(struct ae_hunt *hunt, int node, int name)
+{
+    ae_say(hunt, AE_STRATEGY_M11, node, 0.8, "the host keeps %s in fewer bits than the interface has",
+           ae_name(hunt->code, name));
+    ae_say(hunt, AE_STRATEGY_H03, node, 0.78, "%s crosses the bus in fewer bits than the interface has",
+           ae_name(hunt->code, name));
+}
+
+/* The host narrows an input before it goes to the device. */
+static void narrowed_inputs(struct ae_hunt *hunt, bool bytes, bool shorts)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    for (int v = 0; v < code->variable_count && !ae_expired(hunt); v++) {
+        const struct ae_variable *x = &code->variables[v];
+        if (x->function < 0 || !code->functions[x->function].host)
+            continue;
+        const int type = ae_kind(s, x->type) == N_QUALIFIED ? ae_child(s, x->type, F_NAME) : x->type;
+        const bool vector = x->type >= 0 && ae_text_has(s, x->type, "vector<") && !x->parameter;
+        bool is_narrow = (x->pointer && ((bytes && x->element == E_BYTE) || (shorts && x->element == E_SHORT)));
+        for (int i = type; vector && i < s->nodes[type].after && !is_narrow; i++)
+            is_narrow = s->nodes[i].kind == N_TEMPLATE_ARGS && narrow_arguments(s, i, bytes, shorts);
+        /* T *staged of a template that is used with a narrow type */
+        const int template = code->functions[x->function].template;
+        if (!is_narrow && x->pointer && x->parameter && template >= 0 && ae_kind(s, x->type) == N_TYPE_IDENTIFIER &&
+            names_type(s, ae_child(s, template, F_PARAMETERS), s->nodes[x->type].name))
+            for (int i = 0; i < s->count && !is_narrow; i++)
+                is_narrow = s->nodes[i].kind == N_TEMPLATE_ARGS && !ae_on_device(code, code->function_of[i]) &&
+                            ae_kind(s, s->nodes[i].parent) == N_TEMPLATE_FUNCTION &&
+                            narrow_arguments(s, i, bytes, shorts);
+        if (!is_narrow)
+            continue;
+        if (vector) { /* narrow(costs, costs + n) */
+            const int declarator = ae_ancestor(s, x->node, N_INIT_DECLARATOR);
+            const int arguments = ae_is_below(s, declarator, x->declaration) ? ae_child(s, declarator, F_VALUE) : -1;
+            const int from = arguments < 0 ? -1 : ae_variable_at(code, ae_nth(s, arguments, 0));
+            if (from >= 0 && code->variables[from].parameter && code->variables[from].pointer &&
+                ae_kind(s, ae_strip(s, ae_nth(s, arguments, 0))) == N_IDENTIFIER && ae_nth(s, arguments, 1) >= 0 &&
+                ae_mentions(s, ae_nth(s, arguments, 1), code->variables[from].name)) {
+                narrowed(hunt, x->declaration, x->name);
+                continue;
+            }
+        }
+        for (int i = 0; i < code->access_count; i++) {
+            const struct ae_access *a = &code->accesses[i];
+            const int assignment = s->nodes[a->node].parent;
+            if (a->variable == v && a->write && a->function == x->function && a->loop >= 0 &&
+                ae_kind(s, assignment) == N_ASSIGNMENT && reads_wider(code, ae_child(s, assignment, F_RIGHT))) {
+                narrowed(hunt, a->node, x->name);
+                break;
+            }
+        }
+    }
+}
+
 static void compact(struct ae_hunt *hunt)
 {
     static const char *const flags[] = {"flag",     "active",   "visited",   "changed", "done",   "alive", "valid",
@@ -1190,13 +1369,15 @@ static void compact(struct ae_hunt *hunt)
         if (ae_role(hunt, match, "set")) {
             const int value =
                 ae_kind(s, match->at) == N_CALL ? ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 1) : match->b;
-            if (one_bit(s, value) || ae_kind(s, match->at) == N_CALL)
+            if (one_bit(s, value) || one_bit(s, initial_of(code, value)) || ae_kind(s, match->at) == N_CALL)
                 set = match->at;
             else if (ae_text_has(s, value, "<<"))
                 set = match->at;
         } else if (ae_role(hunt, match, "test")) {
             const bool shifted = ae_text_has(s, match->a, ">>") && ae_text_is(s, ae_strip(s, match->b), "1");
-            if (one_bit(s, match->b) || one_bit(s, match->a) || shifted)
+            const int right = ae_strip(s, match->b);
+            const bool kept = right >= 0 && s->text[s->nodes[right].start] == '~'; /* removes, and tests nothing */
+            if (!kept && (one_bit(s, match->b) || one_bit(s, match->a) || one_bit(s, initial_of(code, match->b)) || shifted))
                 test = match->at;
         } else if (ae_role(hunt, match, "count")) {
             const int argument = ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 0);
@@ -1214,6 +1395,8 @@ static void compact(struct ae_hunt *hunt)
                 count = match->at;
         }
     }
+    bit_sets(hunt, test);
+    narrowed_inputs(hunt, !entry_bytes, !entry_shorts);
     /* several fields in a word: put together by | and <<, taken apart by >> from a word that was loaded */
     int packed = -1, unpacked = -1;
     AE_EACH_MATCH (hunt, AE_STRATEGY_M11, match) {
