@@ -129,7 +129,12 @@ static void packed(struct ae_hunt *hunt)
                 places[count++] = call->node;
             }
             /* a lambda that appends is called for each array */
-            const bool append = ae_ancestor(s, call->node, N_LAMBDA) > code->functions[f].body;
+            const int declared = ae_ancestor(s, ae_ancestor(s, call->node, N_LAMBDA), N_INIT_DECLARATOR),
+                      lambda = declared > code->functions[f].body ? ae_child(s, declared, F_DECLARATOR) : -1;
+            int appends = 0;
+            for (int d = 0; lambda >= 0 && s->nodes[lambda].name >= 0 && d < code->call_count; d++)
+                appends += code->calls[d].name == s->nodes[lambda].name;
+            const bool append = appends >= 2;
             if (k < MOST)
                 counts[k] += call->loop >= 0 || append ? 2 : 1;
         }
@@ -225,13 +230,17 @@ static struct carving carved(const struct ae_program *code, int variable, int al
         if (chained && !(ae_kind(s, right) == N_BINARY && ae_text_is(s, ae_child(s, right, F_OPERATOR), "+") &&
                          x->kind == ASSIGN_INIT))
             continue;
+        if (ae_kind(s, right) == N_INITIALIZERS) { /* Graph g = {memory, memory + n} */
+            int moved = 0;
+            for (int n = 0; ae_nth(s, right, n) >= 0; n++)
+                moved += ae_kind(s, ae_strip(s, ae_nth(s, right, n))) == N_BINARY && ae_mentions(s, ae_nth(s, right, n), name);
+            c.pieces += moved;
+            continue;
+        }
         c.pieces += (target >= 0 && target != variable && code->variables[target].pointer) || field ||
                     ae_text_has(s, x->right, "_cast<") || (target == variable && x->kind == ASSIGN_ADD);
         if (target >= 0 && target != variable && code->variables[target].pointer && x->kind == ASSIGN_INIT && count < MOST)
             names[count++] = code->variables[target].name;
-        if (ae_kind(s, right) == N_INITIALIZERS) /* Graph g = {memory, memory + n} */
-            for (int n = 0; ae_nth(s, right, n) >= 0; n++)
-                c.pieces += ae_mentions(s, ae_nth(s, right, n), name);
     }
     /* by a lambda that gives out pieces */
     for (int i = 0; i < s->count; i++)
