@@ -498,7 +498,7 @@ static struct ae_value binary_value(struct ae_program *code, int node)
     if (v.coef != COEF_OTHER)
         return v;
     /* How the value moves from thread to thread. */
-    const bool small = b.constness == CONST_KNOWN && b.number < 32;
+    const bool small = b.constness == CONST_KNOWN && b.number < 8; /* a team of eight reads a sector together */
     if (o == '+' || (o == '-' && b.coef == COEF_NONE) || (o == '|' && !o2) || o == '^') {
         v.coef = a.coef == COEF_NONE ? b.coef : b.coef == COEF_NONE ? a.coef : (uint8_t)COEF_OTHER;
         v.stride = a.coef == COEF_NONE ? b.stride : b.coef == COEF_NONE ? a.stride : (uint8_t)0;
@@ -833,7 +833,8 @@ static int add_call(struct ae_program *code, int node)
                                .target = -1,
                                .launch = ae_first_of(s, node, N_LAUNCH)};
     c->name = ae_last_name(s, c->callee);
-    c->launches = c->launch >= 0 || strncmp(ae_name(code, c->name), "cudaLaunch", 10) == 0;
+    c->launches = c->launch >= 0 || strncmp(ae_name(code, c->name), "cudaLaunch", 10) == 0 ||
+                  strcmp(ae_name(code, c->name), "cudaGraphLaunch") == 0;
     return AE_OK;
 }
 
@@ -1261,6 +1262,15 @@ static void flow(struct ae_program *code)
                         v->alias = from;
                 }
                 v->value = join(v->value, value);
+                /* row = __shfl_sync(~0u, row, 0): from here on the same for the warp */
+                if (assign->kind == ASSIGN_SET && ae_kind(&code->syntax, assign->right) == N_CALL && v->name >= 0 &&
+                    ae_text_has(&code->syntax, ae_child(&code->syntax, assign->right, F_FUNCTION), "__shfl_sync") &&
+                    ae_mentions(&code->syntax, assign->right, v->name))
+                    v->broadcast = true;
+                if (v->broadcast) {
+                    v->value.coef = COEF_NONE;
+                    v->value.deps &= ~(uint32_t)(D_TX | D_LANE);
+                }
                 if (v->element == E_FLOAT || v->element == E_DOUBLE || v->element == E_HALF)
                     v->value.deps |= D_FLOAT;
             }

@@ -73,6 +73,7 @@ struct ae_variable {
     enum ae_element element;
     bool pointer, reference, points_to_const, restricted, shared, constant, device, parameter, array, external;
     bool template_parameter;
+    bool broadcast; /* one lane hands it to all of its warp */
     int position; /* among parameters */
     int loop;     /* innermost around the declaration */
     int alias;    /* pointer: variable that it was made from, or that a caller hands to it; -1 */

@@ -56,7 +56,12 @@ static void coalesced(struct ae_hunt *hunt)
         if (!a || a->space != SPACE_GLOBAL || a->address.coef == COEF_NONE)
             continue;
         double weight = 1;
-        for (int depth = repeats(code, a->loop); depth > 0; depth--)
+        int around = a->loop; /* a bound that does not change is read once */
+        if (around >= 0 && ae_is_below(S, a->node, code->loops[around].condition) && !(a->address.deps & D_LOOP) &&
+            (code->loops[around].variable < 0 ||
+             !ae_mentions(S, a->last_index, code->variables[code->loops[around].variable].name)))
+            around = code->loops[around].parent;
+        for (int depth = repeats(code, around); depth > 0; depth--)
             weight *= 8;
         if (!(a->address.deps & (D_TX | D_LANE)) && a->address.coef != COEF_GATHER)
             continue;
@@ -1492,6 +1497,95 @@ static bool order_is_used(const struct ae_program *code, int sort)
     return !any;
 }
 
+/* Do kernels that read an array of this name go by its elements to those of others? -1: none reads it by this name. */
+static int read_as_index(const struct ae_program *code, int name)
+{
+    const struct ae_syntax *s = &code->syntax;
+    int found = -1;
+    for (int i = 0; i < code->access_count; i++) {
+        const struct ae_access *a = &code->accesses[i];
+        if (a->name != name || name < 0 || !a->read || a->write || !ae_on_device(code, a->function))
+            continue;
+        if (found < 0)
+            found = 0;
+        if (ae_ancestor(s, a->node, N_SUBSCRIPTS) >= 0)
+            return 1;
+        /* i = order[k]; box[i], or f(i) */
+        int v = -1;
+        const int parent = s->nodes[a->node].parent;
+        if (ae_kind(s, parent) == N_INIT_DECLARATOR)
+            v = ae_variable_at(code, ae_child(s, parent, F_DECLARATOR));
+        else if (ae_kind(s, parent) == N_ASSIGNMENT)
+            v = ae_variable_at(code, ae_child(s, parent, F_LEFT));
+        for (int k = 0; v >= 0 && k < code->access_count; k++)
+            if (code->accesses[k].function == a->function && code->accesses[k].name != name &&
+                ae_mentions(s, code->accesses[k].last_index, code->variables[v].name))
+                return 1;
+    }
+    return found;
+}
+
+/* Are the keys of the sort made by a kernel that turns coordinates into the numbers of cells? */
+static bool keys_are_cells(struct ae_program *code, int sort)
+{
+    const struct ae_syntax *s = &code->syntax;
+    const int keys = ae_variable_at(code, ae_nth(s, ae_child(s, sort, F_ARGUMENTS), 0));
+    for (int c = 0; keys >= 0 && c < code->call_count; c++) {
+        const struct ae_call_site *call = &code->calls[c];
+        if (!call->launches || call->target < 0 || call->node > sort ||
+            !ae_mentions(s, call->arguments, code->variables[keys].name))
+            continue;
+        const int body = code->functions[call->target].body;
+        if (!ae_text_has(s, body, "floor") && !ae_text_has(s, body, "int(") && !ae_text_has(s, body, "(int)") &&
+            !ae_text_has(s, body, "<int>("))
+            continue;
+        for (int i = 0; i < code->access_count; i++) {
+            const struct ae_access *a = &code->accesses[i];
+            const int assignment = s->nodes[a->node].parent;
+            if (a->function != call->target || !a->write || a->space != SPACE_GLOBAL ||
+                ae_kind(s, assignment) != N_ASSIGNMENT)
+                continue;
+            const int right = ae_strip(s, ae_child(s, assignment, F_RIGHT));
+            if (ae_kind(s, right) == N_BINARY && ae_text_is(s, ae_child(s, right, F_OPERATOR), "+") &&
+                ae_text_has(s, right, "*"))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Blocks numbered anew, in groups: b / n and b % n of the same b and n, put together with / and % of a group. */
+static void swizzled_blocks(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    for (int a = 0; a < code->assign_count && !ae_expired(hunt); a++) {
+        const struct ae_assign *over = &code->assigns[a];
+        const int right = ae_strip(s, over->right);
+        if (over->kind != ASSIGN_INIT || over->variable < 0 || !ae_on_device(code, over->function) ||
+            ae_kind(s, right) != N_BINARY || !ae_text_is(s, ae_child(s, right, F_OPERATOR), "/") ||
+            !(ae_value_of(code, ae_child(s, right, F_LEFT)).deps & D_BLOCK) ||
+            (ae_value_of(code, ae_child(s, right, F_LEFT)).deps & (D_TX | D_TYZ | D_LOADED)))
+            continue;
+        for (int b = code->functions[over->function].first_assign; b < code->functions[over->function].last_assign; b++) {
+            const struct ae_assign *rest = &code->assigns[b];
+            const int other = ae_strip(s, rest->right);
+            if (rest->kind != ASSIGN_INIT || rest->variable < 0 || ae_kind(s, other) != N_BINARY ||
+                !ae_text_is(s, ae_child(s, other, F_OPERATOR), "%") ||
+                !ae_same_text(s, ae_child(s, other, F_LEFT), ae_child(s, right, F_LEFT)) ||
+                !ae_same_text(s, ae_child(s, other, F_RIGHT), ae_child(s, right, F_RIGHT)))
+                continue;
+            for (int k = code->functions[over->function].first_assign; k < code->functions[over->function].last_assign; k++) {
+                const struct ae_assign *x = &code->assigns[k];
+                if (x->right >= 0 && ae_mentions(s, x->right, code->variables[over->variable].name) &&
+                    ae_mentions(s, x->right, code->variables[rest->variable].name) && ae_text_has(s, x->right, "*") &&
+                    ae_text_has(s, x->right, "%"))
+                    ae_say(hunt, AE_STRATEGY_M12, x->node, 0.75, "blocks are numbered in groups, so that neighbours in time share lines");
+            }
+        }
+    }
+}
+
 /* M12 */
 static void locality(struct ae_hunt *hunt)
 {
@@ -1501,6 +1595,8 @@ static void locality(struct ae_hunt *hunt)
     const struct ae_syntax *s = S;
     AE_EACH_MATCH (hunt, AE_STRATEGY_M12, match) {
         if (ae_role(hunt, match, "sort")) {
+            if (ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 2) >= 0 && keys_are_cells(code, match->at) && order_is_used(code, match->at))
+                ae_say(hunt, AE_STRATEGY_M12, match->at, 0.75, "items are sorted by the cells that a kernel found for them");
             for (int i = match->at; i < s->nodes[match->at].after && order_is_used(code, match->at); i++)
                 if ((s->nodes[i].kind == N_IDENTIFIER || s->nodes[i].kind == N_FIELD_IDENTIFIER) &&
                     ae_name_has_word(code, s->nodes[i].name, places)) {
@@ -1526,6 +1622,7 @@ static void locality(struct ae_hunt *hunt)
             }
         }
     }
+    swizzled_blocks(hunt);
     /* counting sort by cell: order[start[cell] + atomicAdd(&fill[cell], 1)] = i, on device or host */
     for (int i = 0; i < code->access_count && !ae_expired(hunt); i++) {
         const struct ae_access *a = &code->accesses[i];
@@ -1557,7 +1654,16 @@ static void locality(struct ae_hunt *hunt)
             if (index == a->last_index)
                 break;
         }
-        if (counted && place)
+        /* order[start[cell[i]] + rank[i]] = i */
+        const int assignment = s->nodes[a->node].parent;
+        if (!counted && ae_on_device(code, a->function) && ae_kind(s, assignment) == N_ASSIGNMENT &&
+            (ae_value_of(code, ae_child(s, assignment, F_RIGHT)).deps & (D_TX | D_LOADED)) == (uint32_t)D_TX)
+            for (int n = a->last_index; n < s->nodes[a->last_index].after; n++)
+                if (s->nodes[n].kind == N_SUBSCRIPT && ae_first_of(s, n, N_SUBSCRIPTS) >= 0 &&
+                    ae_text_has(s, ae_child(s, n, F_INDICES), "["))
+                    for (int k = n; k < s->nodes[n].after; k++)
+                        counted = place = place || ae_name_has_word(code, s->nodes[k].name, places);
+        if (counted && place && read_as_index(code, a->name) != 0)
             ae_say(hunt, AE_STRATEGY_M12, a->node, 0.82, "%s lists items cell by cell",
                    variable_name(code, a->variable));
     }

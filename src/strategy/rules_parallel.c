@@ -16,7 +16,18 @@ static void grid_strides(struct ae_hunt *hunt)
         const struct ae_loop *loop = &code->loops[l];
         const struct ae_value step = ae_value_of(code, loop->step), first = ae_value_of(code, loop->initial);
         const bool starts = loop->initial < 0 || (first.deps & (D_BLOCK | D_TX | D_WARP)) || !first.set;
-        if ((step.deps & D_GDIM) && starts)
+        /* a constant that is the number of all threads of the launch */
+        bool all = false;
+        for (int c = 0; c < code->call_count && step.constness == CONST_KNOWN && (first.deps & D_BLOCK) && (first.deps & D_TX); c++) {
+            const struct ae_call_site *call = &code->calls[c];
+            if (call->target != loop->function || call->launch < 0)
+                continue;
+            const struct ae_value grid = ae_value_of(code, ae_nth(&code->syntax, call->launch, 0)),
+                                  block = ae_value_of(code, ae_nth(&code->syntax, call->launch, 1));
+            all |= grid.constness == CONST_KNOWN && block.constness == CONST_KNOWN && grid.number < 1 << 24 && block.number <= 1024 &&
+                   grid.number * block.number == step.number && grid.number > 1;
+        }
+        if (((step.deps & D_GDIM) && starts) || all)
             ae_say(hunt, AE_STRATEGY_P01, match->at, 0.95, "%s walks the items with the size of the grid as its stride",
                    loop->variable >= 0 ? ae_name(code, code->variables[loop->variable].name) : "a loop");
     }
@@ -389,6 +400,95 @@ static bool names_problems(struct ae_program *code, int node, int depth, int *re
     return false;
 }
 
+/* Is it the number of an instance times its size: a block's or thread's number, not loaded, times what is no constant
+ * of the blocking? */
+static bool instance_offset(struct ae_program *code, int node)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int i = node; node >= 0 && i < s->nodes[node].after; i++) {
+        if (s->nodes[i].kind == N_SUBSCRIPT) {
+            i = s->nodes[i].after - 1;
+            continue;
+        }
+        if (s->nodes[i].kind != N_BINARY || !ae_text_is(s, ae_child(s, i, F_OPERATOR), "*"))
+            continue;
+        /* all factors of the product */
+        int number = -1, size = -1;
+        bool fixed = false;
+        for (int k = i; k < s->nodes[i].after; k++) {
+            const enum ae_node_kind kind = ae_kind(s, k);
+            if (kind == N_NUMBER) {
+                fixed |= !ae_text_is(s, k, "1");
+                continue;
+            }
+            if (kind != N_IDENTIFIER && kind != N_FIELD)
+                continue;
+            const struct ae_value v = ae_value_of(code, k);
+            if ((v.deps & (D_BLOCK | D_TX)) && !(v.deps & D_LOADED))
+                number = k;
+            else if (kind == N_FIELD || ae_variable_at(code, k) >= 0)
+                size = v.constness == CONST_NO || (ae_variable_at(code, k) >= 0 &&
+                                                   code->variables[ae_variable_at(code, k)].template_parameter)
+                           ? k
+                           : size;
+            if (kind == N_IDENTIFIER && v.constness == CONST_KNOWN)
+                fixed = true;
+            if (kind == N_FIELD)
+                k = s->nodes[k].after - 1;
+        }
+        if (number >= 0 && size >= 0 && !fixed)
+            return true;
+    }
+    return false;
+}
+
+/* Offsets looked up by the instance's number: queries + offsets[i]. */
+static bool instance_lookup(struct ae_program *code, int node)
+{
+    const struct ae_syntax *s = &code->syntax;
+    node = ae_strip(s, node);
+    if (ae_kind(s, node) != N_BINARY || !ae_text_is(s, ae_child(s, node, F_OPERATOR), "+"))
+        return false;
+    const int offset = ae_strip(s, ae_child(s, node, F_RIGHT));
+    return ae_kind(s, offset) == N_SUBSCRIPT && (ae_value_of(code, offset).deps & (D_TX | D_BLOCK)) &&
+           ae_kind(s, ae_strip(s, ae_nth(s, ae_child(s, offset, F_INDICES), 0))) == N_IDENTIFIER;
+}
+
+/* A kernel whose pointers are moved on to an instance of their own, and which has nested loops for that, or several such
+ * pointers. */
+static bool instances_of(struct ae_hunt *hunt, int f)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    int moved = 0, looked = 0, place = -1, depth = 0;
+    for (int l = 0; l < code->loop_count; l++)
+        if (code->loops[l].function == f) {
+            int d = 0;
+            for (int o = l; o >= 0; o = code->loops[o].parent)
+                d += !(code->loops[o].constant && code->loops[o].trips >= 0) && !code->loops[o].geometric;
+            depth = d > depth ? d : depth;
+        }
+    for (int a = code->functions[f].first_assign; a < code->functions[f].last_assign; a++) {
+        const struct ae_assign *x = &code->assigns[a];
+        if (x->function != f || x->variable < 0 || x->right < 0 || x->loop >= 0 || !code->variables[x->variable].pointer ||
+            code->variables[x->variable].value.space == SPACE_SHARED || (x->kind != ASSIGN_INIT && x->kind != ASSIGN_ADD))
+            continue;
+        if (instance_offset(code, x->right)) {
+            moved++;
+            place = x->node;
+        } else if (x->kind == ASSIGN_INIT && instance_lookup(code, x->right)) {
+            looked++;
+            place = x->node;
+        }
+    }
+    if (depth < 2 || (moved == 0 && looked < 2))
+        return false;
+    ae_say(hunt, AE_STRATEGY_P06, place, 0.7, "%s works on many instances at once: its pointers are moved on to the one of the thread or block",
+           ae_name(code, code->functions[f].name));
+    (void)s;
+    return true;
+}
+
 static void batches(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
@@ -403,6 +503,8 @@ static void batches(struct ae_hunt *hunt)
         ae_say(hunt, AE_STRATEGY_P06, match->at, 0.7, "one launch runs all problems: its grid is sized by %s",
                ae_name(code, name));
     }
+    for (int f = 0; f < code->function_count && !ae_expired(hunt); f++)
+        seen |= code->functions[f].kernel && instances_of(hunt, f);
     /* a loop of the host over the problems says otherwise */
     for (int l = 0; l < code->loop_count; l++)
         if (!code->loops[l].device && code->loops[l].launch &&
@@ -596,7 +698,7 @@ bool ae_read_on_device(const struct ae_program *code, int variable, int writer)
     enum { MOST = 32 };
     int set[MOST], count = 0;
     set[count++] = variable;
-    for (int round = 0; round < 3; round++)
+    for (int round = 0; round < 3; round++) {
         for (int c = 0; c < code->call_count; c++) {
             const struct ae_call_site *call = &code->calls[c];
             const bool swap = ae_named(code, call->name, "swap");
@@ -628,15 +730,19 @@ bool ae_read_on_device(const struct ae_program *code, int variable, int writer)
                 }
             }
         }
-    for (int a = 0; a < code->assign_count; a++) { /* int *now = queue[0]; next = now; */
-        const struct ae_assign *x = &code->assigns[a];
-        if (x->variable < 0 || x->right < 0 || !code->variables[x->variable].pointer)
-            continue;
-        for (int k = 0; k < count && count < MOST; k++)
-            if (ae_mentions(s, x->right, code->variables[set[k]].name)) {
-                set[count++] = x->variable;
-                break;
-            }
+        for (int a = 0; a < code->assign_count; a++) { /* int *now = queue[0]; next = now; */
+            const struct ae_assign *x = &code->assigns[a];
+            if (x->variable < 0 || x->right < 0 || !code->variables[x->variable].pointer)
+                continue;
+            bool is_new = true;
+            for (int k = 0; k < count; k++)
+                is_new &= set[k] != x->variable;
+            for (int k = 0; is_new && k < count && count < MOST; k++)
+                if (ae_mentions(s, x->right, code->variables[set[k]].name)) {
+                    set[count++] = x->variable;
+                    break;
+                }
+        }
     }
     for (int i = 0; i < code->access_count; i++) {
         const struct ae_access *a = &code->accesses[i];
@@ -728,6 +834,21 @@ static void work_lists(struct ae_hunt *hunt)
                    "active items are appended to %s, which is read again", ae_name(code, a->name));
         else if (named)
             ae_say(hunt, AE_STRATEGY_B01, match->at, 0.6, "active items are appended to %s", ae_name(code, a->name));
+    }
+    /* records appended field by field: next[at + p].first = ... */
+    for (int i = 0; i < code->access_count && !ae_expired(hunt); i++) {
+        const struct ae_access *a = &code->accesses[i];
+        if (!a->write || a->atomic || a->space != SPACE_GLOBAL || a->variable < 0 || a->last_index < 0 ||
+            !ae_on_device(code, a->function) || ae_kind(s, s->nodes[a->node].parent) != N_FIELD)
+            continue;
+        const int atomic = atomic_behind(code, a->last_index, 0);
+        const struct ae_call_site *call = atomic < 0 ? NULL : ae_call_at(code, atomic);
+        if (!call || fetched(code, atomic, a) || ae_text_has(s, ae_argument(code, call, 0), "["))
+            continue;
+        if (ae_read_on_device(code, ae_array_of(code, a) >= 0 ? ae_array_of(code, a) : a->variable, a->node) ||
+            ae_read_on_device(code, a->variable, a->node))
+            ae_say(hunt, AE_STRATEGY_B01, a->node, 0.8, "active items are appended to %s, which is read again",
+                   ae_name(code, a->name));
     }
     /* compaction by a library, into something that a kernel reads */
     for (int c = 0; c < code->call_count; c++) {
