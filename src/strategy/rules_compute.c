@@ -24,6 +24,8 @@ int ae_loop_at(const struct ae_program *code, int node)
 /* How a kernel uses its pointer parameter at this position. */
 struct usage {
     bool read, written, read_in_loop, computed;
+    bool gathered; /* written with what indices look up */
+    bool by_block; /* read by all threads of a block alike */
     int node; /* a store */
 };
 
@@ -86,11 +88,15 @@ static void add_usage(struct ae_program *code, int variable, bool in_loop, int d
         if (a->read && !a->atomic && !a->write) {
             u->read = true;
             u->read_in_loop |= in_loop || in_repeating_loop(code, a->loop);
+            u->by_block |= (a->address.deps & (D_BLOCK | D_TX | D_TYZ | D_LANE | D_LOADED)) == D_BLOCK;
         }
         if (a->write) {
             const int assignment = s->nodes[a->node].parent;
             u->written = true;
             u->node = a->node;
+            if (ae_kind(s, assignment) == N_ASSIGNMENT)
+                u->gathered |= ae_value_of(code, ae_child(s, assignment, F_RIGHT)).coef == COEF_GATHER &&
+                               ae_text_has(s, ae_child(s, assignment, F_RIGHT), "[");
             u->computed |= !a->atomic && (ae_kind(s, assignment) == N_ASSIGNMENT &&
                                           (a->read || is_computed(code, ae_child(s, assignment, F_RIGHT))));
         }
@@ -106,6 +112,208 @@ static void add_usage(struct ae_program *code, int variable, bool in_loop, int d
             const int argument = ae_argument(code, call, code->variables[v].position);
             if (code->variables[v].pointer && argument >= 0 && ae_variable_at(code, argument) == variable)
                 add_usage(code, v, in_loop || in_repeating_loop(code, call->loop), depth + 1, u);
+        }
+    }
+}
+
+/* What a launch hands to a parameter: among the arguments, or in the array of pointers of cudaLaunchKernel and its kin.
+ */
+static int handed_at(const struct ae_program *code, const struct ae_call_site *call, int position)
+{
+    const struct ae_syntax *s = &code->syntax;
+    if (call->launch >= 0)
+        return ae_argument(code, call, position);
+    for (int n = 0; n < 8; n++) {
+        const int argument = ae_strip(s, ae_argument(code, call, n));
+        if (argument < 0)
+            return -1;
+        const int v = ae_kind(s, argument) == N_IDENTIFIER ? ae_variable_at(code, argument) : -1;
+        const int list = v < 0 ? -1 : code->variables[v].initial;
+        if (list < 0 || ae_kind(s, list) != N_INITIALIZERS)
+            continue;
+        const int item = ae_strip(s, ae_nth(s, list, position));
+        return ae_kind(s, item) == N_POINTER ? ae_strip(s, ae_child(s, item, F_ARGUMENT)) : -1;
+    }
+    return -1;
+}
+
+/* Is a field of a structure that kernels are handed read on the device in a loop, or by a kernel of a loop? */
+static bool field_read_again(struct ae_program *code, int field)
+{
+    for (int i = 0; i < code->access_count; i++) {
+        const struct ae_access *a = &code->accesses[i];
+        if (a->variable != field || !a->read || a->write || !ae_on_device(code, a->function))
+            continue;
+        if (in_repeating_loop(code, a->loop))
+            return true;
+        for (int c = 0; c < code->call_count; c++)
+            if (code->calls[c].launches && code->calls[c].target == a->function && code->calls[c].loop >= 0)
+                return true;
+    }
+    return false;
+}
+
+/* The array of the host that an access is to: pointers into it are followed. */
+static int host_array(const struct ae_program *code, int v)
+{
+    for (int guard = 0; guard < 4 && v >= 0; guard++) {
+        const struct ae_variable *x = &code->variables[v];
+        if (x->parameter || x->initial < 0 || !(x->pointer || x->reference))
+            return v;
+        const int from = ae_variable_at(code, x->initial);
+        if (from < 0 || from == v || code->variables[from].function != x->function)
+            return v;
+        v = from;
+    }
+    return v;
+}
+
+/* Does the array of the host go to the device from this function, by a copy or by a function that hands out a copy? */
+static bool goes_to_device(const struct ae_program *code, int v, int after)
+{
+    const struct ae_syntax *s = &code->syntax;
+    static const char *const words[] = {"upload", "to_device", "push", "put", "copy_in", NULL};
+    for (int c = 0; c < code->call_count; c++) {
+        const struct ae_call_site *call = &code->calls[c];
+        const char *name = ae_name(code, call->name);
+        if (call->function != code->variables[v].function || call->node < after ||
+            !ae_mentions(s, call->arguments, code->variables[v].name))
+            continue;
+        if (strncmp(name, "cudaMemcpy", 10) == 0 && !ae_text_has(s, call->arguments, "DeviceToHost"))
+            return true;
+        bool named = false;
+        for (const char *const *w = words; *w; w++)
+            named |= strncmp(name, *w, strlen(*w)) == 0;
+        if (named)
+            return true;
+        /* a function of this source that copies */
+        for (int d = 0; call->target >= 0 && !call->launches && d < code->call_count; d++)
+            if (code->calls[d].function == call->target &&
+                strncmp(ae_name(code, code->calls[d].name), "cudaMemcpy", 10) == 0 &&
+                ae_text_has(s, code->calls[d].arguments, "HostToDevice"))
+                return true;
+    }
+    return false;
+}
+
+/* Where an array that a function of the host fills comes out: itself, what its callers call it; up to `most`. */
+static int comes_out(const struct ae_program *code, int v, int *ret, int most)
+{
+    const struct ae_syntax *s = &code->syntax;
+    const int function = code->variables[v].function;
+    int count = 0;
+    if (!code->variables[v].parameter)
+        ret[count++] = v;
+    bool returned = false;
+    const int body = code->functions[function].body;
+    for (int i = body; !code->variables[v].parameter && body >= 0 && i < s->nodes[body].after && !returned; i++)
+        returned = s->nodes[i].kind == N_RETURN && ae_kind(s, ae_nth(s, i, 0)) == N_IDENTIFIER &&
+                   s->nodes[ae_nth(s, i, 0)].name == code->variables[v].name;
+    for (int c = 0; c < code->call_count && count < most; c++) {
+        const struct ae_call_site *call = &code->calls[c];
+        if (call->target != function || call->function < 0 || call->function == function)
+            continue;
+        int outer = -1;
+        if (code->variables[v].parameter) {
+            outer = ae_variable_at(code, ae_argument(code, call, code->variables[v].position));
+        } else if (returned) {
+            const int init = ae_ancestor(s, call->node, N_INIT_DECLARATOR);
+            int declarator = init < 0 ? -1 : ae_child(s, init, F_DECLARATOR);
+            while (declarator >= 0 && ae_kind(s, declarator) != N_IDENTIFIER)
+                declarator = ae_child(s, declarator, F_DECLARATOR);
+            outer = ae_variable_at(code, declarator);
+        }
+        if (outer >= 0 && code->variables[outer].function == call->function)
+            ret[count++] = outer;
+    }
+    return count;
+}
+
+/* Is the value or the place that a loop of the host stores worked out, rather than copied from an input in order? */
+static bool worked_out(struct ae_program *code, const struct ae_access *a, int value)
+{
+    const struct ae_syntax *s = &code->syntax;
+    const int right = ae_strip(s, value);
+    if (right < 0 || ae_value_of(code, right).constness != CONST_NO)
+        return false;
+    if (ae_kind(s, right) == N_INITIALIZERS)
+        return true;
+    /* from other elements of the same array, or of one that the host has made as well */
+    const int own = host_array(code, a->variable);
+    int elements = 0;
+    for (int i = right; i < s->nodes[right].after; i++) {
+        if (s->nodes[i].kind != N_SUBSCRIPT)
+            continue;
+        const int from = ae_variable_at(code, ae_child(s, i, F_ARGUMENT));
+        const int array = from < 0 ? -1 : host_array(code, from);
+        if (array >= 0 && (array == own || !code->variables[array].parameter))
+            elements++;
+    }
+    if (elements > 0)
+        return true;
+    /* the number of a loop around, put where another loop or a table says */
+    if (ae_kind(s, right) == N_IDENTIFIER) {
+        const int v = ae_variable_at(code, right);
+        for (int l = a->loop; v >= 0 && l >= 0; l = code->loops[l].parent)
+            if (code->loops[l].variable == v && !ae_mentions(s, a->last_index, code->variables[v].name))
+                return true;
+        return v >= 0 && ae_text_has(s, a->last_index, "[") && (ae_value_of(code, right).deps & D_LOOP);
+    }
+    return false;
+}
+
+/* C03: tables that loops of the host work out and hand to the device. */
+static void host_tables(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    for (int i = 0; i < code->access_count && !ae_expired(hunt); i++) {
+        const struct ae_access *a = &code->accesses[i];
+        const int assignment = s->nodes[a->node].parent;
+        if (!a->write || a->loop < 0 || a->function < 0 || !code->functions[a->function].host || a->variable < 0 ||
+            code->loops[a->loop].launch || ae_kind(s, assignment) != N_ASSIGNMENT)
+            continue;
+        const int v = host_array(code, a->variable);
+        if (v < 0 || code->variables[v].function < 0 ||
+            (code->variables[v].parameter && (code->functions[a->function].entry || !code->variables[v].pointer)) ||
+            !worked_out(code, a, ae_child(s, assignment, F_RIGHT)))
+            continue;
+        int places[4];
+        const int count = comes_out(code, v, places, 4);
+        for (int k = 0; k < count; k++)
+            if (goes_to_device(code, places[k], code->variables[places[k]].function == a->function ? a->node : 0)) {
+                ae_say(hunt, AE_STRATEGY_C03, a->node, 0.72, "the host works %s out once for all kernels",
+                       ae_name(code, code->variables[places[k]].name));
+                break;
+            }
+    }
+    /* a structure that a function of the host computes in loops, handed to kernels by value */
+    for (int c = 0; c < code->call_count && !ae_expired(hunt); c++) {
+        const struct ae_call_site *call = &code->calls[c];
+        if (call->target < 0 || !code->functions[call->target].host || call->function < 0)
+            continue;
+        const int init = s->nodes[call->node].parent;
+        if (ae_kind(s, init) != N_INIT_DECLARATOR)
+            continue;
+        const int v = ae_variable_at(code, ae_child(s, init, F_DECLARATOR));
+        if (v < 0 || code->variables[v].pointer || code->variables[v].element != E_OTHER)
+            continue;
+        bool computes = false;
+        for (int i = 0; i < code->access_count && !computes; i++) {
+            const struct ae_access *a = &code->accesses[i];
+            const int assignment = s->nodes[a->node].parent;
+            computes = a->function == call->target && a->write && a->loop >= 0 && ae_kind(s, assignment) == N_ASSIGNMENT &&
+                       (a->read || is_computed(code, ae_child(s, assignment, F_RIGHT)));
+        }
+        for (int d = 0; computes && d < code->call_count; d++) {
+            const struct ae_call_site *launch = &code->calls[d];
+            if (!launch->launches || launch->launch < 0 || launch->function != call->function)
+                continue;
+            for (int n = 0; ae_argument(code, launch, n) >= 0; n++)
+                if (ae_kind(s, ae_argument(code, launch, n)) == N_IDENTIFIER &&
+                    ae_variable_at(code, ae_argument(code, launch, n)) == v)
+                    ae_say(hunt, AE_STRATEGY_C03, call->node, 0.72, "the host computes %s once and hands it to the kernels",
+                           ae_name(code, code->variables[v].name));
         }
     }
 }
@@ -127,13 +335,13 @@ static void precomputed(struct ae_hunt *hunt)
     int count = 0;
     for (int c = 0; c < code->call_count; c++) {
         const struct ae_call_site *call = &code->calls[c];
-        if (!call->launches || call->target < 0 || call->launch < 0)
+        if (!call->launches || call->target < 0)
             continue;
         for (int v = code->functions[call->target].first_variable;
              count < MOST && v < code->variable_count && code->variables[v].function == call->target &&
              code->variables[v].parameter;
              v++) {
-            const int argument = ae_argument(code, call, code->variables[v].position);
+            const int argument = handed_at(code, call, code->variables[v].position);
             /* a piece of a larger block has no name of its own to follow */
             const enum ae_node_kind kind = ae_kind(s, ae_strip(s, argument));
             const int handed = code->variables[v].pointer && (kind == N_IDENTIFIER || kind == N_FIELD || kind == N_CALL)
@@ -150,9 +358,10 @@ static void precomputed(struct ae_hunt *hunt)
     }
     for (int w = 0; w < count; w++) {
         const struct ae_call_site *writer = &code->calls[uses[w].call];
-        if (!uses[w].usage.written || uses[w].usage.read || !uses[w].usage.computed || writer->loop >= 0)
+        const bool gathered = uses[w].usage.gathered && code->variables[uses[w].variable].function == -2;
+        if (!uses[w].usage.written || uses[w].usage.read || !(uses[w].usage.computed || gathered) || writer->loop >= 0)
             continue;
-        bool only = true, again = false;
+        bool only = true, again = code->variables[uses[w].variable].function == -2 && field_read_again(code, uses[w].variable);
         for (int a = 0; a < code->assign_count; a++) /* buffers that are exchanged */
             only &= !(code->assigns[a].variable == uses[w].variable && code->assigns[a].kind == ASSIGN_SET);
         for (int c = 0; c < code->call_count; c++)
@@ -164,7 +373,8 @@ static void precomputed(struct ae_hunt *hunt)
                 continue;
             only &= !uses[r].usage.written;
             again |=
-                uses[r].usage.read && reader->node > writer->node && (uses[r].usage.read_in_loop || reader->loop >= 0);
+                uses[r].usage.read && reader->node > writer->node &&
+                (uses[r].usage.read_in_loop || uses[r].usage.by_block || reader->loop >= 0);
         }
         if (only && again)
             ae_say(hunt, AE_STRATEGY_C03, uses[w].usage.node, 0.8,
@@ -207,6 +417,7 @@ static void precomputed(struct ae_hunt *hunt)
             ae_say(hunt, AE_STRATEGY_C03, match->at, constant ? 0.85 : 0.8, "the host computes %s once for all kernels",
                    ae_name(code, code->variables[v].name));
     }
+    host_tables(hunt);
     /* a table in shared memory, computed before the loops that read it */
     for (int i = 0; i < code->access_count; i++) {
         const struct ae_access *a = &code->accesses[i];
