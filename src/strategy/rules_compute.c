@@ -638,6 +638,55 @@ static int float_sum(const struct ae_program *code)
     return -1;
 }
 
+/* C07: 1 / x of the host that kernels multiply with: handed to them, or in a structure. */
+static void host_reciprocals(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    for (int i = 0; i < s->count && !ae_expired(hunt); i++) {
+        if (s->nodes[i].kind != N_BINARY || !ae_text_is(s, ae_child(s, i, F_OPERATOR), "/") || code->function_of[i] < 0 ||
+            ae_on_device(code, code->function_of[i]))
+            continue;
+        const int one = ae_strip(s, ae_child(s, i, F_LEFT)), by = ae_child(s, i, F_RIGHT);
+        /* of a floating-point number: integers divide into counts */
+        if (ae_kind(s, one) != N_NUMBER || !ae_text_has(s, one, ".") || ae_value_of(code, by).constness != CONST_NO)
+            continue;
+        int name = -1, function = -1;
+        const int parent = s->nodes[i].parent, call_node = s->nodes[parent].parent;
+        const struct ae_call_site *call =
+            ae_kind(s, parent) == N_ARGUMENTS && ae_kind(s, call_node) == N_CALL ? ae_call_at(code, call_node) : NULL;
+        if (call && call->launch >= 0 && call->target >= 0) {
+            for (int v = code->functions[call->target].first_variable;
+                 v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter; v++)
+                if (ae_argument(code, call, code->variables[v].position) == i)
+                    name = code->variables[v].name;
+            function = call->target;
+        } else if (ae_kind(s, parent) == N_ASSIGNMENT && ae_text_is(s, ae_child(s, parent, F_OPERATOR), "=")) {
+            int to = ae_strip(s, ae_child(s, parent, F_LEFT));
+            if (ae_kind(s, to) == N_SUBSCRIPT)
+                to = ae_strip(s, ae_child(s, to, F_ARGUMENT));
+            if (ae_kind(s, to) == N_FIELD)
+                name = ae_last_name(s, to);
+        }
+        /* a factor in device code */
+        for (int k = 0; name >= 0 && k < s->count; k++) {
+            const int f = code->function_of[k];
+            if (s->nodes[k].kind != N_BINARY || !ae_text_is(s, ae_child(s, k, F_OPERATOR), "*") || !ae_on_device(code, f) ||
+                (function >= 0 && f != function))
+                continue;
+            const int factors[] = {ae_strip(s, ae_child(s, k, F_LEFT)), ae_strip(s, ae_child(s, k, F_RIGHT))};
+            for (int n = 0; n < 2; n++) {
+                int factor = factors[n];
+                if (ae_last_name(s, factor) == name) {
+                    ae_say(hunt, AE_STRATEGY_C07, i, 0.78, "the host divides once for %s, and kernels multiply", ae_name(code, name));
+                    name = -1;
+                    break;
+                }
+            }
+        }
+    }
+}
+
 /* C08 */
 static void mixed(struct ae_hunt *hunt)
 {
@@ -941,6 +990,9 @@ static bool decided_by_data(struct ae_program *code, int condition)
     for (int i = condition; condition >= 0 && i < s->nodes[condition].after; i++)
         if (s->nodes[i].kind == N_IDENTIFIER) {
             const int x = ae_variable_at(code, i);
+            for (int a = 0; x >= 0 && a < code->assign_count; a++) /* any |= set.word[w] */
+                if (code->assigns[a].variable == x && code->assigns[a].kind == ASSIGN_OR)
+                    return true;
             if (x >= 0 && code->variables[x].function >= 0 &&
                 (code->variables[x].element == E_FLOAT || code->variables[x].element == E_DOUBLE ||
                  code->variables[x].element == E_BOOL))
@@ -976,6 +1028,25 @@ static bool fetches_work(const struct ae_program *code, int condition)
                 return true;
     }
     return false;
+}
+
+/* Does the loop store or call on others, rather than wait? */
+static bool works(const struct ae_program *code, int l)
+{
+    for (int i = 0; i < code->access_count; i++)
+        if (code->accesses[i].write && ae_loop_within(code, code->accesses[i].loop, l))
+            return true;
+    return false;
+}
+
+/* A loop without an end of its own that draws random numbers until one is accepted: nothing is skipped. */
+static bool drawn_again(const struct ae_program *code, int l, int condition)
+{
+    const struct ae_syntax *s = &code->syntax;
+    const int end = ae_strip(s, code->loops[l].condition);
+    if (end >= 0 && ae_kind(s, end) != N_TRUE && !ae_text_is(s, end, "(true)") && !ae_text_is(s, end, "1"))
+        return false;
+    return ae_text_has(s, condition, "curand") || ae_text_has(s, condition, "uniform") || ae_text_has(s, condition, "random");
 }
 
 static void early_exits(struct ae_hunt *hunt)
@@ -1020,10 +1091,12 @@ static void early_exits(struct ae_hunt *hunt)
         if (loop->device) {
             if (!decided_by_data(code, condition) || fetches_work(code, condition))
                 continue;
-            bool waiting = false; /* a barrier by hand */
+            bool waiting = false; /* a barrier by hand; a break behind other work reads a flag */
             for (const char *const *w = waits; *w; w++)
                 waiting |= ae_text_has(s, condition, *w);
-            if (waiting)
+            if (waiting && !(ae_kind(s, match->at) == N_BREAK && ae_text_has(s, condition, "volatile") && works(code, l)))
+                continue;
+            if (ae_role(hunt, match, "out") && drawn_again(code, l, condition))
                 continue;
             if (ae_role(hunt, match, "skip")) {
                 bool named = false;
@@ -1065,6 +1138,15 @@ static void early_exits(struct ae_hunt *hunt)
                     if (x->variable != v || x->right < 0 || !ae_is_below(s, x->node, loop->node))
                         continue;
                     flag = ae_name_has_word(code, code->variables[v].name, convergence) && x->kind != ASSIGN_STEP;
+                    /* or that the host makes from what came back */
+                    for (int c = 0; c < code->call_count && !flag && x->kind == ASSIGN_SET; c++) {
+                        const int back = strncmp(ae_name(code, code->calls[c].name), "cudaMemcpy", 10) == 0 &&
+                                                 ae_is_below(s, code->calls[c].node, loop->node) &&
+                                                 ae_text_has(s, code->calls[c].arguments, "DeviceToHost")
+                                             ? ae_variable_at(code, ae_argument(code, &code->calls[c], 0))
+                                             : -1;
+                        flag = back >= 0 && ae_mentions(s, x->right, code->variables[back].name);
+                    }
                     for (int c = 0; c < code->call_count && !flag; c++) {
                         const int target = code->calls[c].target;
                         if (!ae_is_below(s, code->calls[c].node, x->right))
@@ -1126,6 +1208,7 @@ void ae_rules_compute(struct ae_hunt *hunt)
     unrolled(hunt);
     specialised(hunt);
     reciprocals(hunt);
+    host_reciprocals(hunt);
     mixed(hunt);
     wavefronts(hunt);
     scans(hunt);

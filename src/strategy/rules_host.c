@@ -244,7 +244,8 @@ static struct carving carved(const struct ae_program *code, int variable, int al
     }
     /* by a lambda that gives out pieces */
     for (int i = 0; i < s->count; i++)
-        if (s->nodes[i].kind == N_LAMBDA && code->function_of[i] == function && ae_mentions(s, i, name)) {
+        if (s->nodes[i].kind == N_LAMBDA && code->function_of[i] == function && ae_mentions(s, i, name) &&
+            ae_text_has(s, i, "return") && ae_text_has(s, i, "+")) {
             const int init = ae_ancestor(s, i, N_INIT_DECLARATOR), declarator = ae_child(s, init, F_DECLARATOR);
             for (int k = 0; declarator >= 0 && k < code->call_count; k++)
                 c.pieces += code->calls[k].name >= 0 && code->calls[k].name == s->nodes[declarator].name;
@@ -475,7 +476,10 @@ static void split(struct ae_hunt *hunt)
         for (int i = 0; i < code->access_count; i++)
             stores += code->accesses[i].write && ae_is_below(s, code->accesses[i].node, loop->body);
         for (int a = 0; a < code->assign_count; a++)
-            stores += code->assigns[a].variable >= 0 && code->assigns[a].kind == ASSIGN_ADD &&
+            stores += code->assigns[a].variable >= 0 &&
+                      (code->assigns[a].kind == ASSIGN_ADD ||
+                       (code->assigns[a].kind == ASSIGN_SET && !code->variables[code->assigns[a].variable].pointer &&
+                        ae_mentions(s, code->assigns[a].right, code->variables[code->assigns[a].variable].name))) &&
                       ae_is_below(s, code->assigns[a].node, loop->body);
         for (int c = 0; c < code->call_count; c++)
             asks |= ae_is_below(s, code->calls[c].node, loop->node) &&
@@ -530,6 +534,45 @@ static void split(struct ae_hunt *hunt)
         if (before >= 0 && after >= 0)
             ae_say(hunt, AE_STRATEGY_H07, call->node, 0.82, "the host computes in %s while the device is at work",
                    ae_name(code, call->name));
+    }
+    /* a ring of slots that the host fills by more than copies, while kernels run on others */
+    AE_EACH_MATCH (hunt, AE_STRATEGY_H01, match) {
+        if (!ae_text_is(s, match->what, "transfer::pipeline"))
+            continue;
+        for (int c = 0; c < code->call_count; c++) {
+            const struct ae_call_site *call = &code->calls[c];
+            if (!ae_is_below(s, call->node, match->at) || call->target < 0 || call->launches ||
+                !code->functions[call->target].host || ae_ancestor(s, call->node, N_LAMBDA) < match->at)
+                continue;
+            bool stores = false, asks = false;
+            for (int l = 0; l < code->loop_count; l++)
+                stores |= code->loops[l].function == call->target;
+            for (int d = 0; d < code->call_count; d++)
+                asks |= code->calls[d].function == call->target &&
+                        (code->calls[d].launches || strncmp(ae_name(code, code->calls[d].name), "cuda", 4) == 0);
+            if (stores && !asks)
+                ae_say(hunt, AE_STRATEGY_H07, call->node, 0.78, "the host computes in %s while kernels run on other slots",
+                       ae_name(code, call->name));
+        }
+    }
+    /* pieces in turn: the next one is packed while kernels run on the stream of the last */
+    for (int l = 0; l < code->loop_count && hunt->tally[AE_STRATEGY_H02].confidence >= 0.5; l++) {
+        if (code->loops[l].device || !code->loops[l].launch)
+            continue;
+        int packs = -1;
+        bool waits = false, starts = false;
+        for (int c = 0; c < code->call_count; c++) {
+            const struct ae_call_site *call = &code->calls[c];
+            if (!ae_loop_within(code, call->loop, l))
+                continue;
+            if (ae_named(code, call->name, "memcpy") && call->loop != l)
+                packs = call->node;
+            waits |= call->loop == l && (ae_named(code, call->name, "cudaStreamSynchronize") ||
+                                         ae_named(code, call->name, "cudaEventSynchronize"));
+            starts |= call->launches && call->node > packs && packs >= 0;
+        }
+        if (packs >= 0 && waits && starts)
+            ae_say(hunt, AE_STRATEGY_H07, packs, 0.75, "the host packs the next piece while the device works on the last");
     }
     /* a thread of the host beside the launches */
     for (int c = 0; c < code->call_count; c++) {

@@ -1656,7 +1656,9 @@ static void locality(struct ae_hunt *hunt)
         }
         /* order[start[cell[i]] + rank[i]] = i */
         const int assignment = s->nodes[a->node].parent;
+        const int sum = ae_strip(s, a->last_index);
         if (!counted && ae_on_device(code, a->function) && ae_kind(s, assignment) == N_ASSIGNMENT &&
+            ae_kind(s, sum) == N_BINARY && ae_text_is(s, ae_child(s, sum, F_OPERATOR), "+") &&
             (ae_value_of(code, ae_child(s, assignment, F_RIGHT)).deps & (D_TX | D_LOADED)) == (uint32_t)D_TX)
             for (int n = a->last_index; n < s->nodes[a->last_index].after; n++)
                 if (s->nodes[n].kind == N_SUBSCRIPT && ae_first_of(s, n, N_SUBSCRIPTS) >= 0 &&

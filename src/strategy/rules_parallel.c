@@ -231,6 +231,40 @@ static void coarsened_by_vectors(struct ae_hunt *hunt)
     }
 }
 
+/* P03 with the items of a thread written out: each member of a vector is computed by itself and stored as a whole. */
+static void coarsened_by_members(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    const struct ae_syntax *s = S;
+    for (int v = 0; v < code->variable_count && !ae_expired(hunt); v++) {
+        const struct ae_variable *x = &code->variables[v];
+        if (x->element != E_VECTOR || x->pointer || x->array || x->parameter || x->function < 0 || !code->functions[x->function].kernel)
+            continue;
+        unsigned members = 0;
+        int node = -1;
+        for (int a = code->functions[x->function].first_assign; a < code->functions[x->function].last_assign; a++) {
+            const int target = code->assigns[a].target, right = ae_strip(s, code->assigns[a].right);
+            if (ae_kind(s, target) != N_FIELD || ae_kind(s, right) != N_CALL || code->assigns[a].kind != ASSIGN_SET ||
+                ae_variable_at(code, ae_child(s, target, F_ARGUMENT)) != v)
+                continue;
+            static const char *const names[] = {"x", "y", "z", "w"};
+            for (int k = 0; k < 4; k++)
+                members |= ae_text_is(s, ae_child(s, target, F_FIELD), names[k]) ? 1u << k : 0;
+            node = code->assigns[a].node;
+        }
+        bool stored = false;
+        for (int i = 0; i < code->access_count && !stored; i++) {
+            const struct ae_access *a = &code->accesses[i];
+            const int assignment = s->nodes[a->node].parent;
+            stored = a->function == x->function && a->write && a->space == SPACE_GLOBAL && ae_kind(s, assignment) == N_ASSIGNMENT &&
+                     ae_variable_at(code, ae_child(s, assignment, F_RIGHT)) == v;
+        }
+        if (stored && (members == 15 || members == 3))
+            ae_say(hunt, AE_STRATEGY_P03, node, 0.78, "each thread handles the items of a vector, one after the other, and stores %s as a whole",
+                   ae_name(code, x->name));
+    }
+}
+
 /* Does the loop do nothing but fill or empty shared memory? */
 static bool only_moves(const struct ae_program *code, int loop)
 {
@@ -418,7 +452,7 @@ static bool instance_offset(struct ae_program *code, int node)
         for (int k = i; k < s->nodes[i].after; k++) {
             const enum ae_node_kind kind = ae_kind(s, k);
             if (kind == N_NUMBER) {
-                fixed |= !ae_text_is(s, k, "1");
+                fixed |= ae_value_of(code, k).number >= 8; /* a block of the work; fewer are fields */
                 continue;
             }
             if (kind != N_IDENTIFIER && kind != N_FIELD)
@@ -459,7 +493,6 @@ static bool instance_lookup(struct ae_program *code, int node)
 static bool instances_of(struct ae_hunt *hunt, int f)
 {
     struct ae_program *code = hunt->code;
-    const struct ae_syntax *s = S;
     int moved = 0, looked = 0, place = -1, depth = 0;
     for (int l = 0; l < code->loop_count; l++)
         if (code->loops[l].function == f) {
@@ -481,11 +514,18 @@ static bool instances_of(struct ae_hunt *hunt, int f)
             place = x->node;
         }
     }
+    /* or draws its own random numbers, from a generator begun with its number, over rounds and their members */
+    for (int c = 0; c < code->call_count && moved + looked == 0 && depth >= 2; c++)
+        if (code->calls[c].function == f && ae_named(code, code->calls[c].name, "curand_init") &&
+            (ae_value_of(code, ae_argument(code, &code->calls[c], 1)).deps & (D_TX | D_WARP))) {
+            ae_say(hunt, AE_STRATEGY_P06, code->calls[c].node, 0.7,
+                   "%s runs many trials at once, each with random numbers of its own", ae_name(code, code->functions[f].name));
+            return true;
+        }
     if (depth < 2 || (moved == 0 && looked < 2))
         return false;
     ae_say(hunt, AE_STRATEGY_P06, place, 0.7, "%s works on many instances at once: its pointers are moved on to the one of the thread or block",
            ae_name(code, code->functions[f].name));
-    (void)s;
     return true;
 }
 
@@ -573,6 +613,21 @@ static void persistent(struct ae_hunt *hunt)
     }
 }
 
+/* P07: blocks that stay, as many as the device holds, and fetch work until none is left. */
+static void resident_blocks(struct ae_hunt *hunt)
+{
+    struct ae_program *code = hunt->code;
+    if (hunt->tally[AE_STRATEGY_B02].confidence < 0.5)
+        return;
+    for (int i = 0; i < S->count && !ae_expired(hunt); i++)
+        if (S->nodes[i].kind == N_IDENTIFIER && !ae_on_device(code, code->function_of[i]) &&
+            (ae_text_is(S, i, "cudaOccupancyMaxActiveBlocksPerMultiprocessor") ||
+             ae_text_is(S, i, "cudaDevAttrMultiProcessorCount"))) {
+            ae_say(hunt, AE_STRATEGY_P07, i, 0.78, "as many blocks as the device holds stay and fetch work until none is left");
+            return;
+        }
+}
+
 static bool one_thread(struct ae_program *code, int node, int function)
 {
     const struct ae_syntax *s = &code->syntax;
@@ -622,6 +677,17 @@ static void privatised(struct ae_hunt *hunt)
                 const int holder = ae_kind(s, x->node) == N_CALL
                                        ? x->node
                                        : ae_ancestor(s, x->node, x->atomic ? N_CALL : N_ASSIGNMENT);
+                /* by way of a sum over the copies */
+                for (int k = holder; holder >= 0 && x->atomic && k < s->nodes[holder].after; k++) {
+                    const int v = s->nodes[k].kind == N_IDENTIFIER ? ae_variable_at(code, k) : -1;
+                    if (v < 0 || code->variables[v].pointer || code->variables[v].function != call->function)
+                        continue;
+                    for (int m = code->functions[call->function].first_assign; m < code->functions[call->function].last_assign; m++)
+                        if (code->assigns[m].variable == v && code->assigns[m].kind == ASSIGN_ADD &&
+                            ae_mentions(s, code->assigns[m].right, code->variables[root].name))
+                            ae_say(hunt, AE_STRATEGY_P08, match->at, 0.8, "copies in %s are accumulated and merged later",
+                                   ae_name(code, code->variables[root].name));
+                }
                 if (holder >= 0 && ae_mentions(s, holder, code->variables[root].name) && call->loop >= 0)
                     ae_say(hunt, AE_STRATEGY_P08, match->at, 0.88, "the block accumulates in %s and merges it later",
                            ae_name(code, code->variables[root].name));
@@ -648,6 +714,11 @@ static void privatised(struct ae_hunt *hunt)
             if (v < 0)
                 continue;
             gathered |= code->variables[v].shared;
+            for (int c = 0; c < code->call_count && !gathered; c++) /* Scan(temp).ExclusiveSum(mine, place, total) */
+                gathered = code->calls[c].function == call->function && ae_argument(code, &code->calls[c], 2) >= 0 &&
+                           (strstr(ae_name(code, code->calls[c].name), "Sum") ||
+                            strstr(ae_name(code, code->calls[c].name), "Scan")) &&
+                           ae_mentions(s, ae_argument(code, &code->calls[c], 2), code->variables[v].name);
             for (int a = 0; a < code->assign_count && !gathered; a++)
                 gathered = code->assigns[a].variable == v &&
                            (code->assigns[a].kind == ASSIGN_ADD ||
@@ -1111,12 +1182,14 @@ void ae_rules_parallel(struct ae_hunt *hunt)
     reductions(hunt);
     coarsened(hunt);
     coarsened_by_vectors(hunt);
+    coarsened_by_members(hunt);
     cooperative(hunt);
     batches(hunt);
     persistent(hunt);
     privatised(hunt);
     work_lists(hunt);
     dynamic(hunt);
+    resident_blocks(hunt);
     bins(hunt);
     balanced(hunt);
 }
