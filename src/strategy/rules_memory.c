@@ -1529,7 +1529,9 @@ static int read_as_index(const struct ae_program *code, int name)
 static bool keys_are_cells(struct ae_program *code, int sort)
 {
     const struct ae_syntax *s = &code->syntax;
-    const int keys = ae_variable_at(code, ae_nth(s, ae_child(s, sort, F_ARGUMENTS), 0));
+    int keys = ae_variable_at(code, ae_nth(s, ae_child(s, sort, F_ARGUMENTS), 0));
+    if (keys < 0) /* behind an execution policy */
+        keys = ae_variable_at(code, ae_nth(s, ae_child(s, sort, F_ARGUMENTS), 1));
     for (int c = 0; keys >= 0 && c < code->call_count; c++) {
         const struct ae_call_site *call = &code->calls[c];
         if (!call->launches || call->target < 0 || call->node > sort ||

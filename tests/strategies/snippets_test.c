@@ -1,5 +1,6 @@
 /* Three snippets that show a strategy and three that only look like it, for each: snippets/ID.cu, cut at lines
- * "//= present|absent|unknown: what it shows". Prints a table; every one must be told right. */
+ * "//= present|absent|unknown: what it shows"; behind a line "//- reference" stands the reference that it is held
+ * against. Prints a table; every one must be told right. */
 #include "base/file.h"
 #include "strategy/strategy.h"
 
@@ -29,7 +30,14 @@ static int run_file(struct ae_finder *finder, const char *folder, int id, struct
         begin = begin ? begin + 1 : at + strlen(at);
         char *end = strstr(begin, "//= ");
         const size_t size = end ? (size_t)(end - begin) : strlen(begin);
-        const struct ae_strategy_input input = {.source = begin, .source_size = size};
+        static const char mark[] = "//- reference\n";
+        char *reference = strstr(begin, mark);
+        const bool has = reference && reference < begin + size;
+        const struct ae_strategy_input input = {
+            .source = begin,
+            .source_size = has ? (size_t)(reference - begin) : size,
+            .reference = has ? reference + sizeof mark - 1 : NULL,
+            .reference_size = has ? size - (size_t)(reference - begin) - (sizeof mark - 1) : 0};
         struct ae_findings findings;
         enum ae_presence expected = AE_ABSENT;
         while (expected < AE_UNKNOWN && strcmp(ae_presence_name(expected), word) != 0)

@@ -94,3 +94,56 @@ __global__ void split(const int *start, int *long_rows, int *count, int n)
         long_rows[atomicAdd(count, 1)] = v;
 }
 __global__ void sum(const int *long_rows, const float *x, float *y) { y[long_rows[blockIdx.x]] += x[threadIdx.x]; }
+
+//= present: pieces of rows appended field by field
+struct piece {
+    int first, edges;
+};
+__device__ void append(int u, const int *start, const int *degree, piece *next, int *next_count)
+{
+    const int at = atomicAdd(next_count, 1);
+    next[at].first = start[u];
+    next[at].edges = degree[u];
+}
+__global__ void expand(int count, const piece *queue, const int *head, const int *start, const int *degree, int *seen,
+                       piece *next, int *next_count)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count)
+        return;
+    for (int e = 0; e < queue[i].edges; e++)
+        if (atomicCAS(&seen[head[queue[i].first + e]], 0, 1) == 0)
+            append(head[queue[i].first + e], start, degree, next, next_count);
+}
+void run(int count, piece *queue, piece *next, const int *head, const int *start, const int *degree, int *seen, int *n)
+{
+    while (count > 0) {
+        expand<<<count / 256 + 1, 256>>>(count, queue, head, start, degree, seen, next, n);
+        cudaMemcpy(&count, n, sizeof(int), cudaMemcpyDeviceToHost);
+        piece *kept = queue;
+        queue = next;
+        next = kept;
+    }
+}
+
+//= absent: records at the places of their items
+struct piece {
+    int first, edges;
+};
+__global__ void describe(const int *start, const int *degree, piece *all, int *total)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    atomicAdd(total, degree[i]);
+    all[i].first = start[i];
+    all[i].edges = degree[i];
+}
+__global__ void use(const piece *all, int *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = all[i].first + all[i].edges;
+}
+void run(int n, const int *start, const int *degree, piece *all, int *total, int *out)
+{
+    describe<<<n / 256, 256>>>(start, degree, all, total);
+    use<<<n / 256, 256>>>(all, out);
+}

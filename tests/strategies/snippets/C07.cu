@@ -27,3 +27,24 @@ __global__ void f(const float *d, float *b)
 static float g(float x) { return fmaf(x, 2.0f, 1.0f); }
 __global__ void f(float *b, float c) { b[threadIdx.x] = c; }
 void run(float *b) { f<<<1, 32>>>(b, g(3)); }
+
+//= present: the host divides once
+__global__ void cells(const float *x, float inv, int *cell)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    cell[i] = (int)floorf(x[i] * inv);
+}
+void run(const float *x, float size, int *cell)
+{
+    cells<<<64, 64>>>(x, 1.0f / size, cell);
+}
+
+//= absent: a share that kernels add
+__global__ void begin(float share, float *score)
+{
+    score[blockIdx.x * blockDim.x + threadIdx.x] = share + 0.5f;
+}
+void run(int n, float *score)
+{
+    begin<<<64, 64>>>(1.0f / n, score);
+}

@@ -45,3 +45,66 @@ __global__ void f(const float *a, float *b, int n)
     b[threadIdx.x] = (float)s;
 }
 extern "C" void solution_compute(int n, const float *a, float *b) { f<<<1, 32>>>(a, b, n); }
+
+//= present: single precision where the reference has double
+__global__ void price(int n, const float *spot, float *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const float d = logf(spot[i]);
+    out[i] = 0.5f * erfcf(-d);
+}
+extern "C" void solution_compute(int n, const float *spot, float *out)
+{
+    price<<<n / 256, 256>>>(n, spot, out);
+}
+//- reference
+static double share(double d) { return 0.5 * erfc(-d); }
+void reference_compute(int n, const float *spot, float *out)
+{
+    for (int i = 0; i < n; i++) {
+        const double d = log((double)spot[i]);
+        out[i] = (float)share(d);
+    }
+}
+
+//= absent: single precision in both
+__global__ void price(int n, const float *spot, float *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const float d = logf(spot[i]);
+    out[i] = 0.5f * erfcf(-d);
+}
+extern "C" void solution_compute(int n, const float *spot, float *out)
+{
+    price<<<n / 256, 256>>>(n, spot, out);
+}
+//- reference
+/* no double d, no double e, no double f: all in float */
+void reference_compute(int n, const float *spot, float *out)
+{
+    for (int i = 0; i < n; i++)
+        out[i] = 0.5f * erfcf(-logf(spot[i]));
+}
+
+//= absent: double in both, behind an interface in float
+__global__ void price(int n, const float *spot, float *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    double d = 0;
+    for (int k = 0; k < n; k++)
+        d += log((double)spot[i]);
+    out[i] = (float)(0.5 * erfc(-d));
+}
+extern "C" void solution_compute(int n, const float *spot, float *out)
+{
+    price<<<n / 256, 256>>>(n, spot, out);
+}
+//- reference
+static double share(double d) { return 0.5 * erfc(-d); }
+void reference_compute(int n, const float *spot, float *out)
+{
+    for (int i = 0; i < n; i++) {
+        double d = n * log((double)spot[i]);
+        out[i] = (float)share(d);
+    }
+}

@@ -74,3 +74,48 @@ __global__ void reverse(const float *a, float *b, int n)
     for (int k = 0; k < 4; k++)
         b[n - 1 - i] = a[i] + k;
 }
+
+//= present: the sets of one size a launch
+__global__ void extend(int m, int size, const int *cost, int *best)
+{
+    const unsigned S = blockIdx.x * blockDim.x + threadIdx.x;
+    if (__popc(S) != size)
+        return;
+    for (int j = 0; j < m; j++)
+        best[S * m + j] = best[(S & ~(1u << j)) * m] + cost[j];
+}
+void run(int m, const int *cost, int *best)
+{
+    for (int size = 1; size <= m; size++)
+        extend<<<1024, 256>>>(m, size, cost, best);
+}
+
+//= present: planes there and back
+__global__ void relax(int n, int plane, double *u)
+{
+    const int t = blockIdx.x * blockDim.x + threadIdx.x;
+    const int j = t % n, k = t / n, i = plane - j - k;
+    if (i < 0 || i >= n)
+        return;
+    u[(k * n + j) * n + i] *= 0.5;
+}
+void run(int n, double *u)
+{
+    const int planes = 3 * n - 2;
+    for (int step = 0; step < 2 * planes; step++) {
+        const int plane = step < planes ? step : 2 * planes - 1 - step;
+        relax<<<n, n>>>(n, plane, u);
+    }
+}
+
+//= absent: sets counted by size, in no order
+__global__ void sizes(const unsigned *sets, int wanted, int *count)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (__popc(sets[i]) == wanted)
+        atomicAdd(count, 1);
+}
+void run(const unsigned *sets, int *count)
+{
+    sizes<<<1024, 256>>>(sets, 3, count);
+}

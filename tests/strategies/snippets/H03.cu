@@ -60,3 +60,45 @@ extern "C" void solution_compute(int n, const float *points, const float *boxes,
     make_boxes<<<n / 256 + 1, 256>>>(d, n);
     cudaMemcpy(out, d, n * 4, cudaMemcpyDeviceToHost);
 }
+
+//= present: inputs cross as 16-bit numbers
+__global__ void tours(const unsigned short *costs, int *out);
+extern "C" void solution_compute(int n, const int *costs, int *out)
+{
+    std::vector<unsigned short> narrow(costs, costs + n);
+    unsigned short *device;
+    cudaMalloc(&device, n * 2);
+    cudaMemcpy(device, narrow.data(), n * 2, cudaMemcpyHostToDevice);
+    tours<<<1, 32>>>(device, out);
+}
+
+//= present: a lambda that appends each input
+__global__ void search(const int *all, int *out);
+extern "C" void solution_compute(int n, int m, const int *rows, const int *columns, int *out)
+{
+    std::vector<int> packed(n + m);
+    int *at = packed.data();
+    auto append = [&](const void *from, size_t count) {
+        memcpy(at, from, count * sizeof(int));
+        at += count;
+    };
+    append(rows, n);
+    append(columns, m);
+    int *device;
+    cudaMalloc(&device, (n + m) * sizeof(int));
+    cudaMemcpy(device, packed.data(), (n + m) * sizeof(int), cudaMemcpyHostToDevice);
+    search<<<1, 32>>>(device, out);
+}
+
+//= absent: bytes of the interface, in a vector
+__global__ void count(const unsigned char *text, int *out);
+extern "C" void solution_compute(int n, const unsigned char *text, int *out)
+{
+    std::vector<unsigned char> padded(n + 1);
+    for (int i = 0; i < n; i++)
+        padded[i] = text[i];
+    unsigned char *device;
+    cudaMalloc(&device, n + 1);
+    cudaMemcpy(device, padded.data(), n + 1, cudaMemcpyHostToDevice);
+    count<<<1, 32>>>(device, out);
+}

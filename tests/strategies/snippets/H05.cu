@@ -86,3 +86,21 @@ void f(const float *a, float *out, int n, int bands)
     }
     cudaDeviceSynchronize();
 }
+
+//= present: a graph launched for each round
+__global__ void step(const float *now, float *next);
+void run(int rounds, cudaGraphExec_t graph, cudaStream_t stream, float *out, const float *device, int n)
+{
+    for (int k = 0; k < rounds; k++)
+        cudaGraphLaunch(graph, stream);
+    cudaMemcpy(out, device, n * sizeof(float), cudaMemcpyDeviceToHost);
+}
+
+//= absent: a graph for each piece, and its result
+void run(int pieces, cudaGraphExec_t graph, cudaStream_t stream, float *out, const float *device, int n)
+{
+    for (int k = 0; k < pieces; k++) {
+        cudaGraphLaunch(graph, stream);
+        cudaMemcpy(out + k * n, device, n * sizeof(float), cudaMemcpyDeviceToHost);
+    }
+}

@@ -72,3 +72,70 @@ void f(float *d, const double *h, double *out, int n)
     out[1] = plan(h, n);
     cudaMemcpy(out, d, 8, cudaMemcpyDeviceToHost);
 }
+
+//= present: a maximum found between the launch and the copy
+__global__ void play(float *out);
+void run(int n, const float *means, float *device, float *out, float *best_out)
+{
+    play<<<64, 64>>>(device);
+    float best = 0;
+    for (int i = 0; i < n; i++)
+        best = means[i] > best ? means[i] : best;
+    cudaMemcpy(out, device, n * sizeof(float), cudaMemcpyDeviceToHost);
+    *best_out = best;
+}
+
+//= absent: a maximum found behind the copy
+__global__ void play(float *out);
+void run(int n, const float *means, float *device, float *out, float *best_out)
+{
+    play<<<64, 64>>>(device);
+    cudaMemcpy(out, device, n * sizeof(float), cudaMemcpyDeviceToHost);
+    float best = 0;
+    for (int i = 0; i < n; i++)
+        best = means[i] > best ? means[i] : best;
+    *best_out = best;
+}
+
+//= absent: slots of a ring that are only copied
+__global__ void work(char *slot);
+void run(size_t pieces, const char *in)
+{
+    const transfer::Shape shape = {4, 8, 1 << 20};
+    transfer::pipeline(
+        shape, pieces, [&] {}, [&](size_t piece, char *slot) { memcpy(slot, in + piece, 1 << 20); },
+        [&](size_t piece, size_t count, char *slot) { work<<<64, 64>>>(slot); }, [](size_t, char *) {});
+}
+
+//= present: slots of a ring that the host packs
+static void pack(int n, const int *types, const unsigned *in, unsigned *out)
+{
+    for (int i = 0; i < n; i++)
+        out[i] = in[i] | (unsigned)types[i] << 31;
+}
+__global__ void work(char *slot);
+void run(size_t pieces, const int *types, const unsigned *in)
+{
+    const transfer::Shape shape = {4, 8, 1 << 20};
+    transfer::pipeline(
+        shape, pieces, [&] {}, [&](size_t piece, char *slot) { pack(1024, types, in, (unsigned *)slot); },
+        [&](size_t piece, size_t count, char *slot) { work<<<64, 64>>>(slot); }, [](size_t, char *) {});
+}
+
+//= present: the next piece is packed while the last is at work
+__global__ void move(int n, const float *in, float *out);
+void run(int pieces, int size, const float *const *in, float *staged[2], float *device[2], float *out)
+{
+    cudaStream_t s[2];
+    for (int k = 0; k < 2; k++)
+        cudaStreamCreate(&s[k]);
+    for (int p = 0; p < pieces; p++) {
+        const int k = p % 2;
+        cudaStreamSynchronize(s[k]);
+        for (int a = 0; a < 6; a++)
+            memcpy(staged[k] + a * size, in[a] + p * size, size * sizeof(float));
+        cudaMemcpyAsync(device[k], staged[k], 6 * size * sizeof(float), cudaMemcpyHostToDevice, s[k]);
+        move<<<64, 64, 0, s[k]>>>(size, device[k], out + p * size);
+    }
+    cudaDeviceSynchronize();
+}

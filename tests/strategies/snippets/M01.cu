@@ -67,3 +67,36 @@ __global__ void scale(const float *in, float *out, int n)
         *reinterpret_cast<float4 *>(out + i) = v;
     }
 }
+
+//= present: a team of eight reads a row
+__global__ void rows(const int *row, const double *values, double *out, int n)
+{
+    const int i = (blockIdx.x * blockDim.x + threadIdx.x) / 8, lane = threadIdx.x % 8;
+    double sum = 0;
+    for (int k = row[i] + lane; k < row[i + 1]; k += 8)
+        sum += values[k];
+    for (int d = 4; d > 0; d /= 2)
+        sum += __shfl_xor_sync(~0u, sum, d);
+    if (lane == 0)
+        out[i] = sum;
+}
+
+//= absent: a thread a row, whose bounds alone are side by side
+__global__ void gather(const int *row, const int *column, const float *passed, float *score, int n)
+{
+    const int u = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int e = row[u]; e < row[u + 1]; e++)
+        sum += passed[column[e]];
+    score[u] = sum;
+}
+
+//= absent: pairs of threads, far apart
+__global__ void pairs(const double *a, double *out, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    double sum = 0;
+    for (int k = 0; k < n; k++)
+        sum += a[(size_t)i * n + k];
+    out[i * n] = sum;
+}

@@ -86,3 +86,72 @@ __global__ void rotate(const float *in, float *out, int n)
     for (int k = 0; k < 3; k++)
         out[k * n + i] = v[(k + 1) % 3] - v[k];
 }
+
+//= present: a strip of a table, advanced by way of local variables
+__global__ void sweep(int rows, int cols, const int *cost, const int *above, int *below)
+{
+    const int first = (blockIdx.x * blockDim.x + threadIdx.x) * 8;
+    int best[8];
+    for (int i = 0; i < 8; i++)
+        best[i] = above[first + i];
+    for (int r = 0; r < rows; r++) {
+        int left = 1 << 28;
+        for (int i = 0; i < 8; i++) {
+            const int here = best[i];
+            best[i] = cost[(size_t)r * cols + first + i] + min(left, here);
+            left = here;
+        }
+    }
+    for (int i = 0; i < 8; i++)
+        below[first + i] = best[i];
+}
+
+//= present: five inputs in registers, each for five results
+struct Matrix {
+    double a[5][5];
+};
+__global__ void apply(Matrix m, const double *in, double *out, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    double s[5];
+    for (int c = 0; c < 5; c++)
+        s[c] = in[5 * i + c];
+    for (int r = 0; r < 5; r++) {
+        double y = 0;
+        for (int c = 0; c < 5; c++)
+            y += m.a[r][c] * s[c];
+        out[5 * i + r] = y;
+    }
+}
+
+//= absent: a row of a table by an index that is not constant
+__global__ void align(const int *q, const int *t, int *scores, int m, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int row[64], best = 0;
+    for (int b = 0; b <= n; b++)
+        row[b] = 0;
+    for (int a = 0; a < m; a++) {
+        int diagonal = 0;
+        for (int b = 1; b <= n; b++) {
+            const int s = max(diagonal + (q[a] == t[b - 1]), max(row[b], row[b - 1]));
+            diagonal = row[b];
+            row[b] = s;
+            best = max(best, s);
+        }
+    }
+    scores[i] = best;
+}
+
+//= absent: members handled one by one, in a single loop
+__global__ void fluxes(const double *q, double *f, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    double v[4];
+    for (int k = 0; k < 4; k++)
+        v[k] = q[k * n + i] - q[k * n + i + 1];
+    for (int k = 0; k < 4; k++)
+        f[k * n + i] = v[k] * 0.5;
+}

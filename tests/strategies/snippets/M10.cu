@@ -173,3 +173,90 @@ __global__ void run(State s, int n, int steps)
     for (int t = 0; t < steps; t++)
         step(s, n);
 }
+
+//= present: a generator and a price in registers over all steps
+__global__ void follow(const float *drift, float *payoffs, int steps, unsigned seed, float spot)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned state = seed ^ i;
+    float price = spot;
+    for (int j = 0; j < steps; j++) {
+        state ^= state << 13;
+        state ^= state >> 17;
+        price = price * expf(drift[j] + 1e-9f * state);
+    }
+    payoffs[i] = price;
+}
+
+//= present: a state that a function of this source steps
+__device__ unsigned next_state(unsigned s)
+{
+    return s * 1664525u + 1013904223u;
+}
+__global__ void draw(int *hits, int steps, unsigned seed)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned s = seed + i;
+    int hit = 0;
+    for (int k = 0; k < steps; k++) {
+        s = next_state(s);
+        hit += s >> 31;
+    }
+    hits[i] = hit;
+}
+
+//= present: a set of bits that a round's new one replaces
+__global__ void match(const unsigned *mask, const unsigned char *text, const int *offsets, int *results)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned set = 1;
+    for (int k = offsets[i]; k < offsets[i + 1]; k++) {
+        unsigned next = 0;
+        for (unsigned left = set; left; left &= left - 1)
+            next |= mask[text[k] * 32 + __ffs(left) - 1];
+        set = next;
+    }
+    results[i] = set != 0;
+}
+
+//= present: the library's generator in registers
+#include <curand_kernel.h>
+__global__ void play(const float *chance, int *wins, int rounds, unsigned long long seed)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    curandState g;
+    curand_init(seed, i, 0, &g);
+    int mine = 0;
+    for (int t = 0; t < rounds; t++)
+        mine += curand_uniform(&g) <= chance[t];
+    wins[i] = mine;
+}
+
+//= absent: a sum that a reduction finishes
+__device__ float warp_sum(float v)
+{
+    for (int d = 16; d > 0; d /= 2)
+        v += __shfl_xor_sync(~0u, v, d);
+    return v;
+}
+__global__ void rows(const float *a, float *out, int n)
+{
+    float s = 0;
+    for (int k = 0; k < n; k++) {
+        s += a[k * 32 + threadIdx.x];
+        s = warp_sum(s);
+    }
+    out[blockIdx.x] = s;
+}
+
+//= absent: sums of a convolution in a local array
+__global__ void blur(const float *in, const float *weight, float *out, int terms)
+{
+    const int first = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    float sum[4] = {0, 0, 0, 0};
+    for (int k = 0; k < terms; k++)
+        for (int i = 0; i < 4; i++)
+            sum[i] = fmaf(weight[k], in[first + i + k], sum[i]);
+    for (int i = 0; i < 4; i++)
+        out[first + i] = sum[i];
+}

@@ -95,3 +95,61 @@ __device__ unsigned next(unsigned *state)
     return (x << 7) | (x >> 25);
 }
 __global__ void f(unsigned *states, float *out) { out[threadIdx.x] = next(&states[threadIdx.x]) * 2.0e-10f; }
+
+//= present: sets of cities, from which members are removed
+__global__ void extend(int m, const int *cost, int *best)
+{
+    const unsigned S = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int j = 0; j < m; j++) {
+        if (!(S >> j & 1))
+            continue;
+        const unsigned rest = S & ~(1u << j);
+        best[S * m + j] = rest ? best[rest * m] + cost[j] : cost[j];
+    }
+}
+
+//= present: members of a set, visited bit by bit
+__global__ void follow(const unsigned *sets, const int *value, int *sums)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int sum = 0;
+    for (unsigned left = sets[i]; left; left &= left - 1)
+        sum += value[__ffs(left) - 1];
+    sums[i] = sum;
+}
+
+//= present: the host narrows the costs
+__global__ void relax(const unsigned char *cost, int *out);
+extern "C" void solution_compute(int n, const int *wall, int *out)
+{
+    std::vector<uint8_t> narrow(n);
+    for (int i = 0; i < n; i++)
+        narrow[i] = static_cast<uint8_t>(wall[i]);
+    unsigned char *device;
+    cudaMalloc(&device, n);
+    cudaMemcpy(device, narrow.data(), n, cudaMemcpyHostToDevice);
+}
+
+//= absent: voters visited bit by bit
+__global__ void serve(const int *wanted, int *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned active = __ballot_sync(~0u, wanted[i] > 0);
+    int order = 0;
+    while (active) {
+        const int lane = __ffs(active) - 1;
+        active &= active - 1;
+        order += __shfl_sync(~0u, wanted[i], lane);
+    }
+    out[i] = order;
+}
+
+//= absent: bytes of the host that hold no input
+extern "C" void solution_compute(int n, const int *wall, int *out)
+{
+    std::vector<uint8_t> staged(n * sizeof(int));
+    memcpy(staged.data(), wall, n * sizeof(int));
+    int *device;
+    cudaMalloc(&device, n * sizeof(int));
+    cudaMemcpy(device, staged.data(), n * sizeof(int), cudaMemcpyHostToDevice);
+}

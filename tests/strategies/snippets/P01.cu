@@ -47,3 +47,29 @@ __global__ void f(float *a, int n)
         if (blockIdx.x == gridDim.x - 1)
             a[i] += k;
 }
+
+//= present: a constant stride that is the number of all threads
+__global__ void dot(int n, const double *a, double *parts)
+{
+    double sum = 0;
+    for (long long i = blockIdx.x * 256 + threadIdx.x; i < n; i += 128 * 256)
+        sum += a[i];
+    parts[blockIdx.x * 256 + threadIdx.x] = sum;
+}
+void run(int n, const double *a, double *parts)
+{
+    dot<<<128, 256>>>(n, a, parts);
+}
+
+//= absent: a constant stride that is not
+__global__ void rows(const double *a, double *sums)
+{
+    double sum = 0;
+    for (int i = blockIdx.x * 256 + threadIdx.x; i < 1 << 20; i += 4096)
+        sum += a[i];
+    sums[blockIdx.x * 256 + threadIdx.x] = sum;
+}
+void run(const double *a, double *sums)
+{
+    rows<<<4, 256>>>(a, sums);
+}

@@ -74,3 +74,30 @@ __global__ void f(const float *a, float *b, int n)
         in[k] = in[k] * in[k];
     *reinterpret_cast<float4 *>(b + i) = *reinterpret_cast<float4 *>(in);
 }
+
+//= present: the items of a vector, one after the other
+__device__ float price_of(float strike, float spot)
+{
+    return fmaxf(strike - spot, 0.0f);
+}
+__global__ void price(const float4 *strike, const float4 *spot, float4 *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const float4 k = strike[i], s = spot[i];
+    float4 p;
+    p.x = price_of(k.x, s.x);
+    p.y = price_of(k.y, s.y);
+    p.z = price_of(k.z, s.z);
+    p.w = price_of(k.w, s.w);
+    out[i] = p;
+}
+
+//= absent: a vector as a value of one item
+__global__ void move(const float4 *place, float4 *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float4 p = place[i];
+    p.x += 1.0f;
+    p.w = 0.0f;
+    out[i] = p;
+}

@@ -51,3 +51,34 @@ __global__ void f(float *a, int n)
     if (i < n)
         a[i] = 1;
 }
+
+//= present: blocks that stay and fetch strings
+__global__ void match(const int *text, int n, int *taken, int *out)
+{
+    for (;;) {
+        const int i = atomicAdd(taken, 1);
+        if (i >= n)
+            return;
+        out[i] = text[i] * 2;
+    }
+}
+void run(const int *text, int n, int *taken, int *out)
+{
+    int each, processors;
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, match, 128, 0);
+    match<<<each * processors, 128>>>(text, n, taken, out);
+}
+
+//= absent: as many blocks as the device holds, each with a share
+__global__ void scale(const int *in, int n, int *out)
+{
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        out[i] = in[i] * 2;
+}
+void run(const int *in, int n, int *out)
+{
+    int processors;
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    scale<<<4 * processors, 128>>>(in, n, out);
+}

@@ -57,3 +57,41 @@ __global__ void f(const int *to, const int *w, int m, int *out)
     __syncthreads();
     out[threadIdx.x] = d[threadIdx.x];
 }
+
+//= present: a copy a warp, merged by a sum
+__global__ void histogram(const int *data, int n, unsigned *bins)
+{
+    __shared__ unsigned part[8][256];
+    unsigned *mine = part[threadIdx.x / 32];
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        atomicAdd(&mine[data[i] & 255], 1u);
+    __syncthreads();
+    unsigned sum = 0;
+    for (int w = 0; w < 8; w++)
+        sum += part[w][threadIdx.x];
+    atomicAdd(&bins[threadIdx.x], sum);
+}
+
+//= present: one atomic for what a scan counted
+#include <cub/cub.cuh>
+__global__ void append(const int *in, int *out, int *size)
+{
+    using Scan = cub::BlockScan<int, 256>;
+    __shared__ typename Scan::TempStorage temp;
+    __shared__ int base;
+    const int found = in[blockIdx.x * 256 + threadIdx.x];
+    int place, total;
+    Scan(temp).ExclusiveSum(found >= 0 ? 1 : 0, place, total);
+    if (threadIdx.x == 0)
+        base = atomicAdd(size, total);
+    __syncthreads();
+    if (found >= 0)
+        out[base + place] = found;
+}
+
+//= absent: one thread adds a number that it was handed
+__global__ void count(int share, int *size)
+{
+    if (threadIdx.x == 0)
+        atomicAdd(size, share);
+}
