@@ -625,7 +625,8 @@ struct ae_value ae_value_of(struct ae_program *code, int node)
         const struct ae_value address = address_of(code, node, &base, &last, &count);
         const int array = ae_kind(s, base) == N_IDENTIFIER ? ae_variable_at(code, base) : -1;
         /* a row of an array is a place, not an element */
-        v = array >= 0 && code->variables[array].array && code->variables[array].dim_count > count ? address : loaded(address);
+        v = array >= 0 && code->variables[array].array && code->variables[array].dim_count > count ? address
+                                                                                                   : loaded(address);
         break;
     }
     case N_POINTER: {

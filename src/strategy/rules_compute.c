@@ -26,7 +26,7 @@ struct usage {
     bool read, written, read_in_loop, computed;
     bool gathered; /* written with what indices look up */
     bool by_block; /* read by all threads of a block alike */
-    int node; /* a store */
+    int node;      /* a store */
 };
 
 static bool in_repeating_loop(struct ae_program *code, int loop)
@@ -302,7 +302,8 @@ static void host_tables(struct ae_hunt *hunt)
         for (int i = 0; i < code->access_count && !computes; i++) {
             const struct ae_access *a = &code->accesses[i];
             const int assignment = s->nodes[a->node].parent;
-            computes = a->function == call->target && a->write && a->loop >= 0 && ae_kind(s, assignment) == N_ASSIGNMENT &&
+            computes = a->function == call->target && a->write && a->loop >= 0 &&
+                       ae_kind(s, assignment) == N_ASSIGNMENT &&
                        (a->read || is_computed(code, ae_child(s, assignment, F_RIGHT)));
         }
         for (int d = 0; computes && d < code->call_count; d++) {
@@ -312,7 +313,8 @@ static void host_tables(struct ae_hunt *hunt)
             for (int n = 0; ae_argument(code, launch, n) >= 0; n++)
                 if (ae_kind(s, ae_argument(code, launch, n)) == N_IDENTIFIER &&
                     ae_variable_at(code, ae_argument(code, launch, n)) == v)
-                    ae_say(hunt, AE_STRATEGY_C03, call->node, 0.72, "the host computes %s once and hands it to the kernels",
+                    ae_say(hunt, AE_STRATEGY_C03, call->node, 0.72,
+                           "the host computes %s once and hands it to the kernels",
                            ae_name(code, code->variables[v].name));
         }
     }
@@ -361,7 +363,8 @@ static void precomputed(struct ae_hunt *hunt)
         const bool gathered = uses[w].usage.gathered && code->variables[uses[w].variable].function == -2;
         if (!uses[w].usage.written || uses[w].usage.read || !(uses[w].usage.computed || gathered) || writer->loop >= 0)
             continue;
-        bool only = true, again = code->variables[uses[w].variable].function == -2 && field_read_again(code, uses[w].variable);
+        bool only = true,
+             again = code->variables[uses[w].variable].function == -2 && field_read_again(code, uses[w].variable);
         for (int a = 0; a < code->assign_count; a++) /* buffers that are exchanged */
             only &= !(code->assigns[a].variable == uses[w].variable && code->assigns[a].kind == ASSIGN_SET);
         for (int c = 0; c < code->call_count; c++)
@@ -372,9 +375,8 @@ static void precomputed(struct ae_hunt *hunt)
             if (uses[r].variable != uses[w].variable || reader == writer)
                 continue;
             only &= !uses[r].usage.written;
-            again |=
-                uses[r].usage.read && reader->node > writer->node &&
-                (uses[r].usage.read_in_loop || uses[r].usage.by_block || reader->loop >= 0);
+            again |= uses[r].usage.read && reader->node > writer->node &&
+                     (uses[r].usage.read_in_loop || uses[r].usage.by_block || reader->loop >= 0);
         }
         if (only && again)
             ae_say(hunt, AE_STRATEGY_C03, uses[w].usage.node, 0.8,
@@ -644,8 +646,8 @@ static void host_reciprocals(struct ae_hunt *hunt)
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
     for (int i = 0; i < s->count && !ae_expired(hunt); i++) {
-        if (s->nodes[i].kind != N_BINARY || !ae_text_is(s, ae_child(s, i, F_OPERATOR), "/") || code->function_of[i] < 0 ||
-            ae_on_device(code, code->function_of[i]))
+        if (s->nodes[i].kind != N_BINARY || !ae_text_is(s, ae_child(s, i, F_OPERATOR), "/") ||
+            code->function_of[i] < 0 || ae_on_device(code, code->function_of[i]))
             continue;
         const int one = ae_strip(s, ae_child(s, i, F_LEFT)), by = ae_child(s, i, F_RIGHT);
         /* of a floating-point number: integers divide into counts */
@@ -657,7 +659,9 @@ static void host_reciprocals(struct ae_hunt *hunt)
             ae_kind(s, parent) == N_ARGUMENTS && ae_kind(s, call_node) == N_CALL ? ae_call_at(code, call_node) : NULL;
         if (call && call->launch >= 0 && call->target >= 0) {
             for (int v = code->functions[call->target].first_variable;
-                 v < code->variable_count && code->variables[v].function == call->target && code->variables[v].parameter; v++)
+                 v < code->variable_count && code->variables[v].function == call->target &&
+                 code->variables[v].parameter;
+                 v++)
                 if (ae_argument(code, call, code->variables[v].position) == i)
                     name = code->variables[v].name;
             function = call->target;
@@ -671,14 +675,15 @@ static void host_reciprocals(struct ae_hunt *hunt)
         /* a factor in device code */
         for (int k = 0; name >= 0 && k < s->count; k++) {
             const int f = code->function_of[k];
-            if (s->nodes[k].kind != N_BINARY || !ae_text_is(s, ae_child(s, k, F_OPERATOR), "*") || !ae_on_device(code, f) ||
-                (function >= 0 && f != function))
+            if (s->nodes[k].kind != N_BINARY || !ae_text_is(s, ae_child(s, k, F_OPERATOR), "*") ||
+                !ae_on_device(code, f) || (function >= 0 && f != function))
                 continue;
             const int factors[] = {ae_strip(s, ae_child(s, k, F_LEFT)), ae_strip(s, ae_child(s, k, F_RIGHT))};
             for (int n = 0; n < 2; n++) {
                 int factor = factors[n];
                 if (ae_last_name(s, factor) == name) {
-                    ae_say(hunt, AE_STRATEGY_C07, i, 0.78, "the host divides once for %s, and kernels multiply", ae_name(code, name));
+                    ae_say(hunt, AE_STRATEGY_C07, i, 0.78, "the host divides once for %s, and kernels multiply",
+                           ae_name(code, name));
                     name = -1;
                     break;
                 }
@@ -724,7 +729,8 @@ static void mixed(struct ae_hunt *hunt)
     const int doubles = reference_doubles(hunt->input);
     const int sum = float_sum(code);
     if (doubles >= 3 && device_double == 0)
-        ae_say(hunt, AE_STRATEGY_C08, example, 0.75, "device code is in single precision, where the reference computes in double");
+        ae_say(hunt, AE_STRATEGY_C08, example, 0.75,
+               "device code is in single precision, where the reference computes in double");
     else if (doubles >= 3 && sum >= 0)
         ae_say(hunt, AE_STRATEGY_C08, sum, 0.7,
                "sums are formed in single precision, where the reference computes in double");
@@ -832,8 +838,8 @@ static void wavefronts(struct ae_hunt *hunt)
         const int name = code->variables[loop->variable].name;
         if (loop->device) {
             if (loop->barrier && members_by_count(code, loop->body, name))
-                ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.82, "each round takes the sets of size %s, with a barrier behind it",
-                       ae_name(code, name));
+                ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.82,
+                       "each round takes the sets of size %s, with a barrier behind it", ae_name(code, name));
             if (!loop->barrier && !ae_text_has(s, loop->node, "__shfl_up"))
                 continue;
             for (int i = loop->body; i >= 0 && i < s->nodes[loop->body].after; i++)
@@ -864,8 +870,8 @@ static void wavefronts(struct ae_hunt *hunt)
                  v++) {
                 const int argument = ae_argument(code, call, code->variables[v].position);
                 if (code->variables[v].pointer || argument < 0 ||
-                    !(ae_mentions(s, argument, name) ||
-                      (ae_kind(s, ae_strip(s, argument)) == N_IDENTIFIER && counted_by(code, ae_strip(s, argument), name))))
+                    !(ae_mentions(s, argument, name) || (ae_kind(s, ae_strip(s, argument)) == N_IDENTIFIER &&
+                                                         counted_by(code, ae_strip(s, argument), name))))
                     continue;
                 if (members_by_count(code, code->functions[call->target].body, code->variables[v].name))
                     ae_say(hunt, AE_STRATEGY_C10, loop->node, 0.82, "each round launches %s on the sets of one size",
@@ -1046,7 +1052,8 @@ static bool drawn_again(const struct ae_program *code, int l, int condition)
     const int end = ae_strip(s, code->loops[l].condition);
     if (end >= 0 && ae_kind(s, end) != N_TRUE && !ae_text_is(s, end, "(true)") && !ae_text_is(s, end, "1"))
         return false;
-    return ae_text_has(s, condition, "curand") || ae_text_has(s, condition, "uniform") || ae_text_has(s, condition, "random");
+    return ae_text_has(s, condition, "curand") || ae_text_has(s, condition, "uniform") ||
+           ae_text_has(s, condition, "random");
 }
 
 static void early_exits(struct ae_hunt *hunt)
@@ -1094,7 +1101,8 @@ static void early_exits(struct ae_hunt *hunt)
             bool waiting = false; /* a barrier by hand; a break behind other work reads a flag */
             for (const char *const *w = waits; *w; w++)
                 waiting |= ae_text_has(s, condition, *w);
-            if (waiting && !(ae_kind(s, match->at) == N_BREAK && ae_text_has(s, condition, "volatile") && works(code, l)))
+            if (waiting &&
+                !(ae_kind(s, match->at) == N_BREAK && ae_text_has(s, condition, "volatile") && works(code, l)))
                 continue;
             if (ae_role(hunt, match, "out") && drawn_again(code, l, condition))
                 continue;

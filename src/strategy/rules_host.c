@@ -233,13 +233,15 @@ static struct carving carved(const struct ae_program *code, int variable, int al
         if (ae_kind(s, right) == N_INITIALIZERS) { /* Graph g = {memory, memory + n} */
             int moved = 0;
             for (int n = 0; ae_nth(s, right, n) >= 0; n++)
-                moved += ae_kind(s, ae_strip(s, ae_nth(s, right, n))) == N_BINARY && ae_mentions(s, ae_nth(s, right, n), name);
+                moved += ae_kind(s, ae_strip(s, ae_nth(s, right, n))) == N_BINARY &&
+                         ae_mentions(s, ae_nth(s, right, n), name);
             c.pieces += moved;
             continue;
         }
         c.pieces += (target >= 0 && target != variable && code->variables[target].pointer) || field ||
                     ae_text_has(s, x->right, "_cast<") || (target == variable && x->kind == ASSIGN_ADD);
-        if (target >= 0 && target != variable && code->variables[target].pointer && x->kind == ASSIGN_INIT && count < MOST)
+        if (target >= 0 && target != variable && code->variables[target].pointer && x->kind == ASSIGN_INIT &&
+            count < MOST)
             names[count++] = code->variables[target].name;
     }
     /* by a lambda that gives out pieces */
@@ -551,8 +553,8 @@ static void split(struct ae_hunt *hunt)
                 asks |= code->calls[d].function == call->target &&
                         (code->calls[d].launches || strncmp(ae_name(code, code->calls[d].name), "cuda", 4) == 0);
             if (stores && !asks)
-                ae_say(hunt, AE_STRATEGY_H07, call->node, 0.78, "the host computes in %s while kernels run on other slots",
-                       ae_name(code, call->name));
+                ae_say(hunt, AE_STRATEGY_H07, call->node, 0.78,
+                       "the host computes in %s while kernels run on other slots", ae_name(code, call->name));
         }
     }
     /* pieces in turn: the next one is packed while kernels run on the stream of the last */
@@ -572,7 +574,8 @@ static void split(struct ae_hunt *hunt)
             starts |= call->launches && call->node > packs && packs >= 0;
         }
         if (packs >= 0 && waits && starts)
-            ae_say(hunt, AE_STRATEGY_H07, packs, 0.75, "the host packs the next piece while the device works on the last");
+            ae_say(hunt, AE_STRATEGY_H07, packs, 0.75,
+                   "the host packs the next piece while the device works on the last");
     }
     /* a thread of the host beside the launches */
     for (int c = 0; c < code->call_count; c++) {

@@ -412,8 +412,7 @@ static void study(const struct ae_program *code, int array, struct shared_use *u
             } else if (ae_kind(s, assignment) == N_ASSIGNMENT && reads_global(code, ae_child(s, assignment, F_RIGHT))) {
                 u->filled = true;
                 /* what is made from other shared elements as well is computed, not staged */
-                u->filled_in_loop |=
-                    a->loop >= 0 && !made_from_shared(code, ae_child(s, assignment, F_RIGHT), 0);
+                u->filled_in_loop |= a->loop >= 0 && !made_from_shared(code, ae_child(s, assignment, F_RIGHT), 0);
                 u->fill = a->node;
                 u->fill_index = ae_child(s, a->node, F_INDICES);
             }
@@ -643,7 +642,7 @@ static bool made_from_array(const struct ae_program *code, int node, int array, 
         if (v < 0 || code->variables[v].function < 0 || code->variables[v].parameter || code->variables[v].array)
             continue;
         const struct ae_function *f = &code->functions[code->variables[v].function];
-        for (int k = f->first_assign; k < f->last_assign && *left > 0; k++) {
+        for (int k = f->first_assign; k<f->last_assign && * left> 0; k++) {
             (*left)--;
             if (code->assigns[k].variable == v && code->assigns[k].right >= 0 &&
                 ae_loop_within(code, code->assigns[k].loop, loop) && !ae_is_below(s, i, code->assigns[k].right) &&
@@ -739,8 +738,8 @@ static size_t stem(const char *name)
     return end < n ? end : 0;
 }
 
-/* M04 in two nested loops of constant length: an element of a local array that only one of the two counters tells serves
- * all rounds of the other. */
+/* M04 in two nested loops of constant length: an element of a local array that only one of the two counters tells
+ * serves all rounds of the other. */
 static void reused_operands(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
@@ -751,8 +750,9 @@ static void reused_operands(struct ae_hunt *hunt)
             !local_array(code, a->variable) || code->variables[a->variable].points_to_const)
             continue;
         const int inner = a->loop, outer = code->loops[inner].parent;
-        if (outer < 0 || !code->loops[inner].constant || !code->loops[outer].constant || code->loops[inner].variable < 0 ||
-            code->loops[outer].variable < 0 || code->loops[inner].geometric || code->loops[outer].geometric)
+        if (outer < 0 || !code->loops[inner].constant || !code->loops[outer].constant ||
+            code->loops[inner].variable < 0 || code->loops[outer].variable < 0 || code->loops[inner].geometric ||
+            code->loops[outer].geometric)
             continue;
         const int64_t trips[] = {code->loops[inner].trips, code->loops[outer].trips};
         if (trips[0] == 0 || trips[0] == 1 || trips[0] > 64 || trips[1] == 0 || trips[1] == 1 || trips[1] > 64)
@@ -764,7 +764,8 @@ static void reused_operands(struct ae_hunt *hunt)
             continue;
         /* in arithmetic with an element that the other counter tells */
         int statement = a->node;
-        while (statement >= 0 && ae_kind(s, statement) != N_EXPRESSION_STATEMENT && ae_kind(s, statement) != N_DECLARATION)
+        while (statement >= 0 && ae_kind(s, statement) != N_EXPRESSION_STATEMENT &&
+               ae_kind(s, statement) != N_DECLARATION)
             statement = s->nodes[statement].parent;
         bool other = false;
         for (int k = statement; statement >= 0 && k < s->nodes[statement].after && !other; k++)
@@ -772,11 +773,11 @@ static void reused_operands(struct ae_hunt *hunt)
                     ae_mentions(s, k, by_in ? out : in);
         bool combined = false;
         for (int n = a->node; n >= 0 && n != statement; n = s->nodes[n].parent)
-            combined |= ae_kind(s, n) == N_BINARY || (ae_kind(s, n) == N_ASSIGNMENT &&
-                                                      !ae_text_is(s, ae_child(s, n, F_OPERATOR), "="));
+            combined |= ae_kind(s, n) == N_BINARY ||
+                        (ae_kind(s, n) == N_ASSIGNMENT && !ae_text_is(s, ae_child(s, n, F_OPERATOR), "="));
         if (other && combined)
-            ae_say(hunt, AE_STRATEGY_M04, a->node, 0.78, "%s is kept in registers, and each of its elements serves several results",
-                   ae_name(code, a->name));
+            ae_say(hunt, AE_STRATEGY_M04, a->node, 0.78,
+                   "%s is kept in registers, and each of its elements serves several results", ae_name(code, a->name));
     }
 }
 
@@ -804,8 +805,8 @@ static void register_tiles(struct ae_hunt *hunt)
         if (ae_text_is(s, ae_child(s, match->at, F_OPERATOR), "=") && ae_kind(s, plain) != N_SUBSCRIPT &&
             ae_kind(s, plain) != N_NUMBER && made_from_array(code, match->b, a->variable, outer, 0, &left)) {
             code->functions[a->function].tiled = true;
-            ae_say(hunt, AE_STRATEGY_M04, match->at, 0.8, "each thread keeps %s in registers and advances all of it in each round",
-                   ae_name(code, v->name));
+            ae_say(hunt, AE_STRATEGY_M04, match->at, 0.8,
+                   "each thread keeps %s in registers and advances all of it in each round", ae_name(code, v->name));
             continue;
         }
         if (!sums)
@@ -1040,12 +1041,13 @@ static int scalar_state(const struct ae_program *code, int l)
         if (x->kind == ASSIGN_XOR && ae_mentions(s, x->right, v->name) && ae_text_has(s, x->right, "<<"))
             return x->variable; /* xorshift */
         const int right = ae_strip(s, x->right);
-        if (x->kind == ASSIGN_SET && ae_kind(s, right) == N_BINARY && ae_text_is(s, ae_child(s, right, F_OPERATOR), "*") &&
-            (v->element == E_FLOAT || v->element == E_DOUBLE) && ae_mentions(s, right, v->name) &&
-            ae_first_of(s, ae_child(s, right, F_RIGHT), N_ARGUMENTS) >= 0)
+        if (x->kind == ASSIGN_SET && ae_kind(s, right) == N_BINARY &&
+            ae_text_is(s, ae_child(s, right, F_OPERATOR), "*") && (v->element == E_FLOAT || v->element == E_DOUBLE) &&
+            ae_mentions(s, right, v->name) && ae_first_of(s, ae_child(s, right, F_RIGHT), N_ARGUMENTS) >= 0)
             return x->variable; /* price = price * exp(step) */
         /* s = step(s), of this source and for a thread alone */
-        const struct ae_call_site *call = x->kind == ASSIGN_SET && ae_kind(s, right) == N_CALL ? ae_call_at(code, right) : NULL;
+        const struct ae_call_site *call =
+            x->kind == ASSIGN_SET && ae_kind(s, right) == N_CALL ? ae_call_at(code, right) : NULL;
         if (call && call->target >= 0 && ae_argument(code, call, 1) < 0 &&
             ae_variable_at(code, ae_argument(code, call, 0)) == x->variable &&
             ae_kind(s, ae_strip(s, ae_argument(code, call, 0))) == N_IDENTIFIER &&
@@ -1063,15 +1065,15 @@ static int scalar_state(const struct ae_program *code, int l)
             return x->variable;
         if (from >= 0 && v->element == E_OTHER && v->type >= 0 &&
             (ae_kind(s, v->type) == N_TYPE_IDENTIFIER || ae_kind(s, v->type) == N_TEMPLATE_TYPE) &&
-            ae_same_text(s, v->type, code->variables[from].type) && ae_loop_within(code, code->variables[from].loop, l) &&
-            !ae_text_is(s, v->type, "auto"))
+            ae_same_text(s, v->type, code->variables[from].type) &&
+            ae_loop_within(code, code->variables[from].loop, l) && !ae_text_is(s, v->type, "auto"))
             return x->variable;
     }
     for (int c = 0; c < code->call_count; c++) { /* curand_uniform(&g), draw(state) */
         const struct ae_call_site *call = &code->calls[c];
         const int first = ae_strip(s, ae_argument(code, call, 0));
-        const int handed = call->target >= 0 && call->function == loop->function && ae_loop_within(code, call->loop, l) &&
-                                   ae_kind(s, first) == N_IDENTIFIER
+        const int handed = call->target >= 0 && call->function == loop->function &&
+                                   ae_loop_within(code, call->loop, l) && ae_kind(s, first) == N_IDENTIFIER
                                ? ae_variable_at(code, first)
                                : -1;
         if (handed >= 0 && !code->variables[handed].pointer && code->variables[handed].function == loop->function &&
@@ -1213,7 +1215,8 @@ static int initial_of(const struct ae_program *code, int node)
     const struct ae_syntax *s = &code->syntax;
     node = ae_strip(s, node);
     const int v = ae_kind(s, node) == N_IDENTIFIER ? ae_variable_at(code, node) : -1;
-    return v >= 0 && code->variables[v].initial >= 0 && !code->variables[v].parameter ? code->variables[v].initial : node;
+    return v >= 0 && code->variables[v].initial >= 0 && !code->variables[v].parameter ? code->variables[v].initial
+                                                                                      : node;
 }
 
 /* Is it 1 << k of a k that changes, or all bits but that? */
@@ -1231,8 +1234,10 @@ static bool by_vote(const struct ae_program *code, int variable)
     const struct ae_syntax *s = &code->syntax;
     for (int a = 0; a < code->assign_count; a++)
         if (code->assigns[a].variable == variable && code->assigns[a].right >= 0 &&
-            (ae_text_has(s, code->assigns[a].right, "ballot") || ae_text_has(s, code->assigns[a].right, "__activemask") ||
-             ae_text_has(s, code->assigns[a].right, "match_any") || ae_text_has(s, code->assigns[a].right, "reduce_or")))
+            (ae_text_has(s, code->assigns[a].right, "ballot") ||
+             ae_text_has(s, code->assigns[a].right, "__activemask") ||
+             ae_text_has(s, code->assigns[a].right, "match_any") ||
+             ae_text_has(s, code->assigns[a].right, "reduce_or")))
             return true;
     return false;
 }
@@ -1245,17 +1250,20 @@ static void bit_sets(struct ae_hunt *hunt, int test)
     const struct ae_syntax *s = S;
     AE_EACH_MATCH (hunt, AE_STRATEGY_M11, match) {
         const bool and = ae_role(hunt, match, "test"), xor = ae_role(hunt, match, "toggle");
-        if ((!and && !xor) || test < 0 || !chosen_bit(code, match->b) || !ae_on_device(code, code->function_of[match->at]))
+        if ((!and&&!xor) || test < 0 || !chosen_bit(code, match->b) ||
+            !ae_on_device(code, code->function_of[match->at]))
             continue;
         const int right = ae_strip(s, match->b);
         if (xor || (right >= 0 && s->text[s->nodes[right].start] == '~'))
-            ae_say(hunt, AE_STRATEGY_M11, match->at, 0.8, "sets are kept as bits of words: members are removed by masks");
+            ae_say(hunt, AE_STRATEGY_M11, match->at, 0.8,
+                   "sets are kept as bits of words: members are removed by masks");
     }
     for (int a = 0; a < code->assign_count && !ae_expired(hunt); a++) {
         const struct ae_assign *x = &code->assigns[a];
         const int right = ae_strip(s, x->right);
-        if (x->kind != ASSIGN_AND || x->variable < 0 || !ae_on_device(code, x->function) || ae_kind(s, right) != N_BINARY ||
-            !ae_text_is(s, ae_child(s, right, F_OPERATOR), "-") || !ae_text_is(s, ae_child(s, right, F_RIGHT), "1") ||
+        if (x->kind != ASSIGN_AND || x->variable < 0 || !ae_on_device(code, x->function) ||
+            ae_kind(s, right) != N_BINARY || !ae_text_is(s, ae_child(s, right, F_OPERATOR), "-") ||
+            !ae_text_is(s, ae_child(s, right, F_RIGHT), "1") ||
             !ae_mentions(s, right, code->variables[x->variable].name) || by_vote(code, x->variable))
             continue;
         ae_say(hunt, AE_STRATEGY_M11, x->node, 0.78, "the members of %s are bits of a word, visited one by one",
@@ -1382,7 +1390,8 @@ static void compact(struct ae_hunt *hunt)
             const bool shifted = ae_text_has(s, match->a, ">>") && ae_text_is(s, ae_strip(s, match->b), "1");
             const int right = ae_strip(s, match->b);
             const bool kept = right >= 0 && s->text[s->nodes[right].start] == '~'; /* removes, and tests nothing */
-            if (!kept && (one_bit(s, match->b) || one_bit(s, match->a) || one_bit(s, initial_of(code, match->b)) || shifted))
+            if (!kept &&
+                (one_bit(s, match->b) || one_bit(s, match->a) || one_bit(s, initial_of(code, match->b)) || shifted))
                 test = match->at;
         } else if (ae_role(hunt, match, "count")) {
             const int argument = ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 0);
@@ -1569,7 +1578,8 @@ static void swizzled_blocks(struct ae_hunt *hunt)
             !(ae_value_of(code, ae_child(s, right, F_LEFT)).deps & D_BLOCK) ||
             (ae_value_of(code, ae_child(s, right, F_LEFT)).deps & (D_TX | D_TYZ | D_LOADED)))
             continue;
-        for (int b = code->functions[over->function].first_assign; b < code->functions[over->function].last_assign; b++) {
+        for (int b = code->functions[over->function].first_assign; b < code->functions[over->function].last_assign;
+             b++) {
             const struct ae_assign *rest = &code->assigns[b];
             const int other = ae_strip(s, rest->right);
             if (rest->kind != ASSIGN_INIT || rest->variable < 0 || ae_kind(s, other) != N_BINARY ||
@@ -1577,12 +1587,14 @@ static void swizzled_blocks(struct ae_hunt *hunt)
                 !ae_same_text(s, ae_child(s, other, F_LEFT), ae_child(s, right, F_LEFT)) ||
                 !ae_same_text(s, ae_child(s, other, F_RIGHT), ae_child(s, right, F_RIGHT)))
                 continue;
-            for (int k = code->functions[over->function].first_assign; k < code->functions[over->function].last_assign; k++) {
+            for (int k = code->functions[over->function].first_assign; k < code->functions[over->function].last_assign;
+                 k++) {
                 const struct ae_assign *x = &code->assigns[k];
                 if (x->right >= 0 && ae_mentions(s, x->right, code->variables[over->variable].name) &&
                     ae_mentions(s, x->right, code->variables[rest->variable].name) && ae_text_has(s, x->right, "*") &&
                     ae_text_has(s, x->right, "%"))
-                    ae_say(hunt, AE_STRATEGY_M12, x->node, 0.75, "blocks are numbered in groups, so that neighbours in time share lines");
+                    ae_say(hunt, AE_STRATEGY_M12, x->node, 0.75,
+                           "blocks are numbered in groups, so that neighbours in time share lines");
             }
         }
     }
@@ -1597,8 +1609,10 @@ static void locality(struct ae_hunt *hunt)
     const struct ae_syntax *s = S;
     AE_EACH_MATCH (hunt, AE_STRATEGY_M12, match) {
         if (ae_role(hunt, match, "sort")) {
-            if (ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 2) >= 0 && keys_are_cells(code, match->at) && order_is_used(code, match->at))
-                ae_say(hunt, AE_STRATEGY_M12, match->at, 0.75, "items are sorted by the cells that a kernel found for them");
+            if (ae_nth(s, ae_child(s, match->at, F_ARGUMENTS), 2) >= 0 && keys_are_cells(code, match->at) &&
+                order_is_used(code, match->at))
+                ae_say(hunt, AE_STRATEGY_M12, match->at, 0.75,
+                       "items are sorted by the cells that a kernel found for them");
             for (int i = match->at; i < s->nodes[match->at].after && order_is_used(code, match->at); i++)
                 if ((s->nodes[i].kind == N_IDENTIFIER || s->nodes[i].kind == N_FIELD_IDENTIFIER) &&
                     ae_name_has_word(code, s->nodes[i].name, places)) {

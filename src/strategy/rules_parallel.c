@@ -18,14 +18,16 @@ static void grid_strides(struct ae_hunt *hunt)
         const bool starts = loop->initial < 0 || (first.deps & (D_BLOCK | D_TX | D_WARP)) || !first.set;
         /* a constant that is the number of all threads of the launch */
         bool all = false;
-        for (int c = 0; c < code->call_count && step.constness == CONST_KNOWN && (first.deps & D_BLOCK) && (first.deps & D_TX); c++) {
+        for (int c = 0;
+             c < code->call_count && step.constness == CONST_KNOWN && (first.deps & D_BLOCK) && (first.deps & D_TX);
+             c++) {
             const struct ae_call_site *call = &code->calls[c];
             if (call->target != loop->function || call->launch < 0)
                 continue;
             const struct ae_value grid = ae_value_of(code, ae_nth(&code->syntax, call->launch, 0)),
                                   block = ae_value_of(code, ae_nth(&code->syntax, call->launch, 1));
-            all |= grid.constness == CONST_KNOWN && block.constness == CONST_KNOWN && grid.number < 1 << 24 && block.number <= 1024 &&
-                   grid.number * block.number == step.number && grid.number > 1;
+            all |= grid.constness == CONST_KNOWN && block.constness == CONST_KNOWN && grid.number < 1 << 24 &&
+                   block.number <= 1024 && grid.number * block.number == step.number && grid.number > 1;
         }
         if (((step.deps & D_GDIM) && starts) || all)
             ae_say(hunt, AE_STRATEGY_P01, match->at, 0.95, "%s walks the items with the size of the grid as its stride",
@@ -238,7 +240,8 @@ static void coarsened_by_members(struct ae_hunt *hunt)
     const struct ae_syntax *s = S;
     for (int v = 0; v < code->variable_count && !ae_expired(hunt); v++) {
         const struct ae_variable *x = &code->variables[v];
-        if (x->element != E_VECTOR || x->pointer || x->array || x->parameter || x->function < 0 || !code->functions[x->function].kernel)
+        if (x->element != E_VECTOR || x->pointer || x->array || x->parameter || x->function < 0 ||
+            !code->functions[x->function].kernel)
             continue;
         unsigned members = 0;
         int node = -1;
@@ -256,11 +259,13 @@ static void coarsened_by_members(struct ae_hunt *hunt)
         for (int i = 0; i < code->access_count && !stored; i++) {
             const struct ae_access *a = &code->accesses[i];
             const int assignment = s->nodes[a->node].parent;
-            stored = a->function == x->function && a->write && a->space == SPACE_GLOBAL && ae_kind(s, assignment) == N_ASSIGNMENT &&
+            stored = a->function == x->function && a->write && a->space == SPACE_GLOBAL &&
+                     ae_kind(s, assignment) == N_ASSIGNMENT &&
                      ae_variable_at(code, ae_child(s, assignment, F_RIGHT)) == v;
         }
         if (stored && (members == 15 || members == 3))
-            ae_say(hunt, AE_STRATEGY_P03, node, 0.78, "each thread handles the items of a vector, one after the other, and stores %s as a whole",
+            ae_say(hunt, AE_STRATEGY_P03, node, 0.78,
+                   "each thread handles the items of a vector, one after the other, and stores %s as a whole",
                    ae_name(code, x->name));
     }
 }
@@ -488,8 +493,8 @@ static bool instance_lookup(struct ae_program *code, int node)
            ae_kind(s, ae_strip(s, ae_nth(s, ae_child(s, offset, F_INDICES), 0))) == N_IDENTIFIER;
 }
 
-/* A kernel whose pointers are moved on to an instance of their own, and which has nested loops for that, or several such
- * pointers. */
+/* A kernel whose pointers are moved on to an instance of their own, and which has nested loops for that, or several
+ * such pointers. */
 static bool instances_of(struct ae_hunt *hunt, int f)
 {
     struct ae_program *code = hunt->code;
@@ -503,8 +508,9 @@ static bool instances_of(struct ae_hunt *hunt, int f)
         }
     for (int a = code->functions[f].first_assign; a < code->functions[f].last_assign; a++) {
         const struct ae_assign *x = &code->assigns[a];
-        if (x->function != f || x->variable < 0 || x->right < 0 || x->loop >= 0 || !code->variables[x->variable].pointer ||
-            code->variables[x->variable].value.space == SPACE_SHARED || (x->kind != ASSIGN_INIT && x->kind != ASSIGN_ADD))
+        if (x->function != f || x->variable < 0 || x->right < 0 || x->loop >= 0 ||
+            !code->variables[x->variable].pointer || code->variables[x->variable].value.space == SPACE_SHARED ||
+            (x->kind != ASSIGN_INIT && x->kind != ASSIGN_ADD))
             continue;
         if (instance_offset(code, x->right)) {
             moved++;
@@ -519,12 +525,14 @@ static bool instances_of(struct ae_hunt *hunt, int f)
         if (code->calls[c].function == f && ae_named(code, code->calls[c].name, "curand_init") &&
             (ae_value_of(code, ae_argument(code, &code->calls[c], 1)).deps & (D_TX | D_WARP))) {
             ae_say(hunt, AE_STRATEGY_P06, code->calls[c].node, 0.7,
-                   "%s runs many trials at once, each with random numbers of its own", ae_name(code, code->functions[f].name));
+                   "%s runs many trials at once, each with random numbers of its own",
+                   ae_name(code, code->functions[f].name));
             return true;
         }
     if (depth < 2 || (moved == 0 && looked < 2))
         return false;
-    ae_say(hunt, AE_STRATEGY_P06, place, 0.7, "%s works on many instances at once: its pointers are moved on to the one of the thread or block",
+    ae_say(hunt, AE_STRATEGY_P06, place, 0.7,
+           "%s works on many instances at once: its pointers are moved on to the one of the thread or block",
            ae_name(code, code->functions[f].name));
     return true;
 }
@@ -623,7 +631,8 @@ static void resident_blocks(struct ae_hunt *hunt)
         if (S->nodes[i].kind == N_IDENTIFIER && !ae_on_device(code, code->function_of[i]) &&
             (ae_text_is(S, i, "cudaOccupancyMaxActiveBlocksPerMultiprocessor") ||
              ae_text_is(S, i, "cudaDevAttrMultiProcessorCount"))) {
-            ae_say(hunt, AE_STRATEGY_P07, i, 0.78, "as many blocks as the device holds stay and fetch work until none is left");
+            ae_say(hunt, AE_STRATEGY_P07, i, 0.78,
+                   "as many blocks as the device holds stay and fetch work until none is left");
             return;
         }
 }
@@ -682,10 +691,12 @@ static void privatised(struct ae_hunt *hunt)
                     const int v = s->nodes[k].kind == N_IDENTIFIER ? ae_variable_at(code, k) : -1;
                     if (v < 0 || code->variables[v].pointer || code->variables[v].function != call->function)
                         continue;
-                    for (int m = code->functions[call->function].first_assign; m < code->functions[call->function].last_assign; m++)
+                    for (int m = code->functions[call->function].first_assign;
+                         m < code->functions[call->function].last_assign; m++)
                         if (code->assigns[m].variable == v && code->assigns[m].kind == ASSIGN_ADD &&
                             ae_mentions(s, code->assigns[m].right, code->variables[root].name))
-                            ae_say(hunt, AE_STRATEGY_P08, match->at, 0.8, "copies in %s are accumulated and merged later",
+                            ae_say(hunt, AE_STRATEGY_P08, match->at, 0.8,
+                                   "copies in %s are accumulated and merged later",
                                    ae_name(code, code->variables[root].name));
                 }
                 if (holder >= 0 && ae_mentions(s, holder, code->variables[root].name) && call->loop >= 0)

@@ -33,11 +33,11 @@ static int run_file(struct ae_finder *finder, const char *folder, int id, struct
         static const char mark[] = "//- reference\n";
         char *reference = strstr(begin, mark);
         const bool has = reference && reference < begin + size;
-        const struct ae_strategy_input input = {
-            .source = begin,
-            .source_size = has ? (size_t)(reference - begin) : size,
-            .reference = has ? reference + sizeof mark - 1 : NULL,
-            .reference_size = has ? size - (size_t)(reference - begin) - (sizeof mark - 1) : 0};
+        const struct ae_strategy_input input = {.source = begin,
+                                                .source_size = has ? (size_t)(reference - begin) : size,
+                                                .reference = has ? reference + sizeof mark - 1 : NULL,
+                                                .reference_size =
+                                                    has ? size - (size_t)(reference - begin) - (sizeof mark - 1) : 0};
         struct ae_findings findings;
         enum ae_presence expected = AE_ABSENT;
         while (expected < AE_UNKNOWN && strcmp(ae_presence_name(expected), word) != 0)
