@@ -1596,6 +1596,7 @@ static void swizzled_blocks(struct ae_hunt *hunt)
                     ae_say(hunt, AE_STRATEGY_M12, x->node, 0.75,
                            "blocks are numbered in groups, so that neighbours in time share lines");
             }
+            break; /* one remainder is enough */
         }
     }
 }

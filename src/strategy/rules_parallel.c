@@ -677,6 +677,7 @@ static void privatised(struct ae_hunt *hunt)
         if (target.space == SPACE_SHARED) {
             /* a shared accumulator that goes to global memory later */
             const int root = target.root;
+            int left = 20000; /* steps of the search below */
             for (int a = 0; root >= 0 && a < code->access_count; a++) {
                 const struct ae_access *x = &code->accesses[a];
                 if (x->space != SPACE_GLOBAL || !x->write || x->function != call->function || x->node < call->node)
@@ -687,12 +688,12 @@ static void privatised(struct ae_hunt *hunt)
                                        ? x->node
                                        : ae_ancestor(s, x->node, x->atomic ? N_CALL : N_ASSIGNMENT);
                 /* by way of a sum over the copies */
-                for (int k = holder; holder >= 0 && x->atomic && k < s->nodes[holder].after; k++) {
+                for (int k = holder; holder >= 0 && x->atomic && k < s->nodes[holder].after && left > 0; k++) {
                     const int v = s->nodes[k].kind == N_IDENTIFIER ? ae_variable_at(code, k) : -1;
                     if (v < 0 || code->variables[v].pointer || code->variables[v].function != call->function)
                         continue;
                     for (int m = code->functions[call->function].first_assign;
-                         m < code->functions[call->function].last_assign; m++)
+                         m < code->functions[call->function].last_assign && left-- > 0; m++)
                         if (code->assigns[m].variable == v && code->assigns[m].kind == ASSIGN_ADD &&
                             ae_mentions(s, code->assigns[m].right, code->variables[root].name))
                             ae_say(hunt, AE_STRATEGY_P08, match->at, 0.8,
