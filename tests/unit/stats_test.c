@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "stats/attribution.h"
+#include "stats/recommend.h"
 #include "stats/stats.h"
 
 #include <math.h>
@@ -540,10 +541,116 @@ static void attribution(void **state)
     assert_true(isnan(a.worth[0].lift) && isnan(a.explained));
 }
 
+/* --- recommendation --- */
+
+#define SEEN_TASKS 24
+
+/* Trait 0 pays where feature 0 is high and trait 1 where it is low; trait 2 always gains 1.2; trait 3 was never
+ * measured. Feature 1 is noise. */
+static void two_worlds(double *feature, double *gain, double *weight, bool told)
+{
+    struct ae_rng rng;
+    ae_rng_seed(&rng, 9, 0);
+    for (int t = 0; t < SEEN_TASKS; t++) {
+        const bool high = ae_rng_chance(&rng, 0.5);
+        feature[2 * t] = (told ? high : ae_rng_chance(&rng, 0.5)) + 0.05 * ae_rng_normal(&rng);
+        feature[2 * t + 1] = ae_rng_normal(&rng);
+        gain[4 * t] = log(high ? 4 : 1.1) + 0.02 * ae_rng_normal(&rng);
+        gain[4 * t + 1] = log(high ? 1.0 : 4) + 0.02 * ae_rng_normal(&rng);
+        gain[4 * t + 2] = log(1.2);
+        gain[4 * t + 3] = NAN;
+        for (int k = 0; k < 4; k++)
+            weight[4 * t + k] = 1;
+    }
+}
+
+static void likeness_recommends(void **state)
+{
+    (void)state;
+    double feature[2 * SEEN_TASKS], gain[4 * SEEN_TASKS], weight[4 * SEEN_TASKS];
+    struct ae_error err = {0};
+    struct ae_forecast f[4], again[4];
+    struct ae_recommend_model model;
+    struct ae_hits hits[2];
+    const int first[] = {1, 2};
+    const struct ae_gain_base base = {SEEN_TASKS, 2, 4, feature, gain, weight};
+    int order[4];
+    two_worlds(feature, gain, weight, true);
+    for (size_t t = 0; t < SEEN_TASKS; t++) {
+        const int right = gain[4 * t] > gain[4 * t + 1] ? 0 : 1;
+        assert_int_equal(ae_recommend(&base, t, f, &model, &err), AE_OK);
+        assert_int_equal(ae_recommend_order(f, 4, false, order), 3);
+        assert_int_equal(order[0], right);
+        assert_true(exp(f[right].log_gain) > 2.5 && exp(f[right].log_gain) < 5);
+        assert_true(exp(f[1 - right].log_gain) < 1.9);
+        assert_int_equal(f[3].tasks, 0);
+        assert_int_equal(f[0].neighbour_count, AE_NEIGHBOURS_MAX);
+        for (int i = 0; i < AE_NEIGHBOURS_MAX; i++)
+            assert_true(f[0].neighbours[i] != (int)t);
+        /* Its own gains are never looked at. */
+        const double kept = gain[4 * t + right];
+        gain[4 * t + right] = -100;
+        assert_int_equal(ae_recommend(&base, t, again, &model, &err), AE_OK);
+        gain[4 * t + right] = kept;
+        for (int k = 0; k < 4; k++)
+            assert_true(again[k].log_gain == f[k].log_gain && again[k].overall == f[k].overall);
+    }
+    assert_int_equal(ae_recommend_evaluate(&base, first, 2, hits, &err), AE_OK);
+    assert_int_equal(hits[0].tasks, SEEN_TASKS);
+    near_to(hits[0].hit, 1);
+    near_to(hits[0].regret, 1);
+    near_to(hits[0].chance, 1.0 / 3);
+    near_to(hits[1].chance, 2.0 / 3);
+    assert_true(hits[0].overall_hit < 0.8 && hits[0].overall_regret > 1.3);
+    assert_true(ae_hits_beat(&hits[0]));
+}
+
+/* Features that have nothing to do with the gains: nothing is won, and it is not claimed. */
+static void noise_recommends_nothing(void **state)
+{
+    (void)state;
+    double feature[2 * SEEN_TASKS], gain[4 * SEEN_TASKS], weight[4 * SEEN_TASKS];
+    struct ae_error err = {0};
+    struct ae_hits hits;
+    const struct ae_gain_base base = {SEEN_TASKS, 2, 4, feature, gain, weight};
+    two_worlds(feature, gain, weight, false);
+    assert_int_equal(ae_recommend_evaluate(&base, &(int){1}, 1, &hits, &err), AE_OK);
+    assert_int_equal(hits.tasks, SEEN_TASKS);
+    assert_false(ae_hits_beat(&hits));
+}
+
+/* Two gains of 2 and the task that draws towards nothing: 2^(2/3). One task of half the weight less: 2^(1.5/2.5). */
+static void overall_by_hand(void **state)
+{
+    (void)state;
+    double gain[] = {log(2), log(2), NAN}, weight[] = {1, 1, 1}, feature[] = {1, NAN, 2};
+    const struct ae_gain_base base = {3, 1, 1, feature, gain, weight};
+    struct ae_error err = {0};
+    struct ae_forecast f;
+    struct ae_recommend_model model;
+    struct ae_hits hits;
+    assert_int_equal(ae_recommend(&base, 2, &f, &model, &err), AE_OK);
+    assert_int_equal(f.tasks, 2);
+    near_to(exp(f.overall), pow(2, 2.0 / 3));
+    weight[0] = 0.5;
+    assert_int_equal(ae_recommend(&base, 2, &f, &model, &err), AE_OK);
+    near_to(exp(f.overall), pow(2, 1.5 / 2.5));
+    assert_int_equal(f.neighbour_count, 1); /* the other's feature is not known */
+    /* Nobody measured two: nobody can be ranked. */
+    assert_int_equal(ae_recommend_evaluate(&base, &(int){1}, 1, &hits, &err), AE_OK);
+    assert_int_equal(hits.tasks, 0);
+    assert_true(isnan(hits.hit) && isnan(hits.regret) && isnan(hits.p));
+    assert_false(ae_hits_beat(&hits));
+    const struct ae_gain_base none = {0, 1, 1, feature, gain, weight};
+    assert_int_equal(ae_recommend_evaluate(&none, &(int){1}, 1, &hits, &err), AE_OK);
+    assert_int_equal(hits.tasks, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sign_flips), cmocka_unit_test(step_up), cmocka_unit_test(ridge),
+        cmocka_unit_test(likeness_recommends), cmocka_unit_test(noise_recommends_nothing), cmocka_unit_test(overall_by_hand),
         cmocka_unit_test(agreement), cmocka_unit_test(attribution), cmocka_unit_test(medians),
         cmocka_unit_test(median_intervals),
         cmocka_unit_test(geometric_means),
