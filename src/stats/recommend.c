@@ -320,9 +320,10 @@ int ae_recommend_evaluate(const struct ae_gain_base *base, const int *k, size_t 
     for (size_t t = 0; rc == AE_OK && t < base->tasks; t++) {
         const double *gains = base->log_gain + t * (size_t)base->traits;
         double best = -INFINITY;
-        int known = 0;
+        int known = 0, alike = 0;
         for (int i = 0; i < base->traits; i++)
             if (!isnan(gains[i])) {
+                alike = gains[i] > best ? 1 : alike + (gains[i] >= best);
                 best = fmax(best, gains[i]);
                 known++;
             }
@@ -344,7 +345,10 @@ int ae_recommend_evaluate(const struct ae_gain_base *base, const int *k, size_t 
             h->overall_hit += theirs <= 0;
             h->regret += mine;
             h->overall_regret += theirs;
-            h->chance += (double)h->k / known;
+            double missed = 1;
+            for (int m = 0; m < h->k; m++)
+                missed *= fmax(known - alike - m, 0) / (known - m);
+            h->chance += 1 - missed;
             differences[i * base->tasks + h->tasks++] = theirs - mine;
         }
     }

@@ -51,7 +51,7 @@ struct ae_hits {
     double hit;     /* share of the tasks whose best trait is among the first k; NaN without tasks */
     double regret;  /* geometric mean over the tasks of (best gain) / (best gain among the first k): 1 is none */
     double overall_hit, overall_regret; /* of the baseline */
-    double chance;  /* hit of a blind draw */
+    double chance;  /* hit of a blind draw; several traits may be the best alike */
     double p;       /* two-sided, sign flips of the tasks' regrets, model against baseline; NaN without tasks */
 };
 

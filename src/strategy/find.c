@@ -255,19 +255,23 @@ static void conclude(struct ae_findings *f, bool looked_at_all)
     }
 }
 
+int ae_finder_code(struct ae_finder *finder, const char *source, size_t size, struct ae_program *ret, struct ae_error *err)
+{
+    struct ae_syntax syntax = {0};
+    const int rc = ae_syntax_parse(&finder->grammar, finder->parser, source, size, &syntax, err);
+    return rc == AE_OK ? ae_code_read(&syntax, ret, err) : rc;
+}
+
 int ae_strategy_find(struct ae_finder *finder, const struct ae_strategy_input *input, struct ae_findings *ret,
                      struct ae_error *err)
 {
-    struct ae_syntax syntax = {0};
     struct ae_program code = {0};
     struct ae_findings_list list = {0};
     struct ae_hunt *hunt = calloc(1, sizeof *hunt);
     if (!hunt)
         return ae_error_set(err, AE_E_NOMEM, "no memory to look for strategies");
-    int rc = ae_syntax_parse(&finder->grammar, finder->parser, input->source, input->source_size, &syntax, err);
-    const double unread = rc == AE_OK ? syntax.unread : 0;
-    if (rc == AE_OK)
-        rc = ae_code_read(&syntax, &code, err);
+    int rc = ae_finder_code(finder, input->source, input->source_size, &code, err);
+    const double unread = rc == AE_OK ? code.syntax.unread : 0;
     if (rc == AE_OK) {
         hunt->code = &code;
         hunt->query = finder->query;

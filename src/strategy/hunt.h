@@ -55,6 +55,9 @@ struct ae_hunt {
  * hostile source has many of. What is not found by then is unknown. */
 bool ae_expired(struct ae_hunt *hunt);
 
+/* A source as code, by the finder's grammar. AE_E_INPUT: too long; AE_E_NOMEM. Release with ae_code_release(). */
+int ae_finder_code(struct ae_finder *finder, const char *source, size_t size, struct ae_program *ret, struct ae_error *err);
+
 /* Fills matches; AE_E_NOMEM. */
 int ae_query_run(const struct ae_query *query, struct ae_hunt *hunt, struct ae_error *err);
 

@@ -3,9 +3,12 @@
 #include "strategy/dump.h"
 #include "strategy/hunt.h"
 #include "strategy/ladder.h"
+#include "strategy/base.h"
 #include "strategy/experience.h"
+#include "strategy/features.h"
 #include "strategy/strategy.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -515,6 +518,127 @@ static void a_disassembler_is_run(void **state)
     assert_int_equal(ae_folder_remove(root, &err), AE_OK);
 }
 
+static void features_of(const char *source, double ret[AE_FEATURE_COUNT])
+{
+    struct ae_error err = {0};
+    if (ae_features_read(finder, source, strlen(source), ret, &err) != AE_OK)
+        fail_msg("%s", err.text);
+}
+
+static void close_to(double got, double expected)
+{
+    if (!(fabs(got - expected) < 1e-9))
+        fail_msg("got %.17g, expected %.17g", got, expected);
+}
+
+/* Each source shows one thing, and what it shows must not show in the others. */
+static void features_are_read(void **state)
+{
+    (void)state;
+    double f[AE_FEATURE_COUNT];
+    /* The product's inner loop reads a by one and b by rows; c stays. Loops weigh 4, 16, 64. */
+    features_of("void solution_compute(int n, const float *a, const float *b, float *c) {\n"
+                "  for (int i = 0; i < n; i++)\n"
+                "    for (int j = 0; j < n; j++) {\n"
+                "      float sum = 0;\n"
+                "      for (int k = 0; k < n; k++) sum += a[i * n + k] * b[k * n + j];\n"
+                "      c[i * n + j] = sum;\n"
+                "    }\n"
+                "}\n", f);
+    close_to(f[AE_FEATURE_DEPTH], 3);
+    close_to(f[AE_FEATURE_STRIDE_ONE], (64.0 + 16) / (64 + 64 + 16));
+    close_to(f[AE_FEATURE_INDIRECTION], 0);
+    close_to(f[AE_FEATURE_REDUCTION], 64.0 / (64 + 16 + 4));
+    close_to(f[AE_FEATURE_RECURRENCE], 0);
+    close_to(f[AE_FEATURE_UNBOUNDED], 0);
+    close_to(f[AE_FEATURE_BRANCHES], 0);
+    assert_true(isnan(f[AE_FEATURE_INTENSITY]) && isnan(f[AE_FEATURE_STEPS]));
+    /* A gather, by a name in between; what it adds up is kept where it is. */
+    features_of("void solution_compute(int n, const int *to, const float *x, float *y) {\n"
+                "  for (int i = 0; i < n; i++) { const int at = to[i]; y[0] += x[at]; }\n"
+                "}\n", f);
+    close_to(f[AE_FEATURE_INDIRECTION], 0.5);
+    close_to(f[AE_FEATURE_STRIDE_ONE], 0.5);
+    close_to(f[AE_FEATURE_REDUCTION], 1);
+    close_to(f[AE_FEATURE_RECURRENCE], 0);
+    /* A running product of the one before; a filter in a name; a least that is kept. */
+    features_of("void solution_compute(int n, float *x) { for (int i = 1; i < n; i++) x[i] = 0.5f * x[i - 1]; }\n", f);
+    close_to(f[AE_FEATURE_RECURRENCE], 1);
+    close_to(f[AE_FEATURE_REDUCTION], 0);
+    features_of("void solution_compute(int n, const float *x, float *y) {\n"
+                "  float s = 0; for (int i = 0; i < n; i++) { s = 0.9f * s + expf(x[i]); y[i] = s; } }\n", f);
+    close_to(f[AE_FEATURE_FUNCTIONS], 1);
+    close_to(f[AE_FEATURE_REDUCTION], 0);
+    close_to(f[AE_FEATURE_RECURRENCE], 1);
+    features_of("void solution_compute(int n, const float *x, float *y) {\n"
+                "  float s = x[0]; for (int i = 0; i < n; i++) if (x[i] < s) s = x[i]; y[0] = s; }\n", f);
+    close_to(f[AE_FEATURE_REDUCTION], 1);
+    close_to(f[AE_FEATURE_RECURRENCE], 0);
+    close_to(f[AE_FEATURE_BRANCHES], 1);
+    /* Writing another array than is read is no recurrence, and depth goes through calls. */
+    features_of("static void row(int n, const float *x, float *y) { for (int i = 1; i < n; i++) y[i] = x[i - 1] + x[i]; }\n"
+                "void solution_compute(int n, const float *x, float *y) {\n"
+                "  int t = 0; while (t < n) { row(n, x, y); t++; } }\n", f);
+    close_to(f[AE_FEATURE_DEPTH], 2);
+    close_to(f[AE_FEATURE_RECURRENCE], 0);
+    close_to(f[AE_FEATURE_UNBOUNDED], 4.0 / 20);
+    /* Nothing, and no C. */
+    features_of("", f);
+    close_to(f[AE_FEATURE_DEPTH], 0);
+    assert_true(isnan(f[AE_FEATURE_STRIDE_ONE]) && isnan(f[AE_FEATURE_REDUCTION]));
+    features_of("for for for ((( [ x[i[i[i", f);
+    ae_features_work(8, 64, 1024, f);
+    close_to(f[AE_FEATURE_INTENSITY], 3);
+    close_to(f[AE_FEATURE_BYTES], 3);
+    close_to(f[AE_FEATURE_STEPS], 10);
+}
+
+static struct ae_experience program(int task, enum ae_size size, double ns, uint64_t has)
+{
+    return (struct ae_experience){
+        .task = ae_tasks[task], .task_number = task, .size = size, .median_ns = ns, .has = has, .known = ~UINT64_C(0)};
+}
+
+static void base_by_hand(void **state)
+{
+    (void)state;
+    const uint64_t m01 = UINT64_C(1) << AE_STRATEGY_M01, m03 = UINT64_C(1) << AE_STRATEGY_M03,
+                   p01 = UINT64_C(1) << AE_STRATEGY_P01;
+    /* Task 0: M01 and M03 come together and share 16 times; P01 halves the speed. Task 1: one program tells nothing. */
+    struct ae_experience items[] = {program(0, AE_SMALL, 100, m01 | m03), program(0, AE_SMALL, 1600, 0),
+                                    program(0, AE_MEDIUM, 100, p01), program(0, AE_MEDIUM, 50, 0),
+                                    program(1, AE_SMALL, 10, m01)};
+    const struct ae_experiences experiences = {.items = items, .count = 5};
+    struct ae_step step = {.task = ae_tasks[0], .strategy = AE_STRATEGY_M01};
+    struct ae_gain gains_of[] = {{.step = &step, .size = AE_SMALL, .before_ns = 90, .after_ns = 30},
+                                 {.step = &step, .size = AE_MEDIUM, .before_ns = 120, .after_ns = 10}};
+    const struct ae_gains none = {0}, two = {gains_of, 2};
+    struct ae_advice_base base;
+    struct ae_error err = {0};
+    assert_int_equal(ae_advice_base_make(&experiences, &none, 0, &base, &err), AE_OK);
+    assert_int_equal(base.tasks, 1);
+    assert_int_equal(base.from_steps, 0);
+    assert_int_equal(base.from_programs, 3);
+    close_to(base.log_gain[AE_STRATEGY_M01], log(4));
+    close_to(base.log_gain[AE_STRATEGY_M03], log(4));
+    close_to(base.log_gain[AE_STRATEGY_P01], log(0.5));
+    close_to(base.weight[AE_STRATEGY_M01], AE_BASE_PROGRAMS_WEIGHT);
+    assert_true(isnan(base.log_gain[AE_STRATEGY_COUNT + AE_STRATEGY_M01])); /* of task 1 */
+    ae_advice_base_release(&base);
+    /* A step is believed before programs that differ in more: 3 and 12 times. */
+    assert_int_equal(ae_advice_base_make(&experiences, &two, 0, &base, &err), AE_OK);
+    close_to(base.log_gain[AE_STRATEGY_M01], log(6));
+    close_to(base.weight[AE_STRATEGY_M01], 1);
+    assert_int_equal(base.from_steps, 1);
+    assert_int_equal(base.from_programs, 2);
+    ae_advice_base_release(&base);
+    assert_int_equal(ae_advice_base_make(NULL, &two, AE_AT(AE_SMALL), &base, &err), AE_OK);
+    close_to(base.log_gain[AE_STRATEGY_M01], log(3));
+    assert_int_equal(base.rows, ae_task_count + 1);
+    assert_true(isnan(ae_advice_base_features(&base, base.rows - 1)[0]));
+    ae_advice_base_release(&base);
+}
+
 int main(int argc, char **argv)
 {
     struct ae_error err = {0};
@@ -527,6 +651,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(gains_belong_to_the_bytes),
         cmocka_unit_test(no_disassembler_is_said),
         cmocka_unit_test(a_disassembler_is_run),
+        cmocka_unit_test(base_by_hand),
     };
     const struct CMUnitTest with_grammar[] = {
         cmocka_unit_test(lines_are_those_of_the_source),
@@ -538,6 +663,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sentences_are_plain_text),
         cmocka_unit_test(too_long_is_said),
         cmocka_unit_test(bundles_are_told),
+        cmocka_unit_test(features_are_read),
         cmocka_unit_test(spills_take_a_tile_back),
     };
     dumps = argc > 1 ? argv[1] : "tests/strategies/dumps";
