@@ -39,7 +39,7 @@ const struct ae_option ae_strategies_options[] = {
      .offset = offsetof(struct ae_strategies_values, binary)},
     {.name = "size",
      .kind = AE_OPTION_SIZE,
-     .help = "attribute: results of these sizes",
+     .help = "attribute, recommend: results of these sizes",
      .fallback = "small,medium,large",
      .offset = offsetof(struct ae_strategies_values, sizes)},
     {.name = "arch",
@@ -47,6 +47,15 @@ const struct ae_option ae_strategies_options[] = {
      .argument = "sm_NN",
      .help = "find --binary: architecture to compile for",
      .offset = offsetof(struct ae_strategies_values, arch)},
+    {.name = "evaluate",
+     .kind = AE_OPTION_FLAG,
+     .help = "recommend: how good recommendations are, each task left out in turn",
+     .offset = offsetof(struct ae_strategies_values, evaluate)},
+    {.name = "recipe",
+     .kind = AE_OPTION_STRING,
+     .argument = "FILE",
+     .help = "recommend: write the first strategies in words, for 'prompt --with-recipe'",
+     .offset = offsetof(struct ae_strategies_values, recipe)},
     {0},
 };
 
@@ -57,6 +66,7 @@ static const struct ae_strategies_verb verbs[] = {
     {"diff", "diff A B", 2, 2, ae_strategies_diff},
     {"export", "export", 0, 0, ae_strategies_export},
     {"attribute", "attribute", 0, 0, ae_strategies_attribute},
+    {"recommend", "recommend [TASK|SOURCE.c]", 0, 1, ae_strategies_recommend},
 };
 
 int ae_cmd_strategies(const struct ae_command *self, int argc, char **argv)
@@ -71,7 +81,7 @@ int ae_cmd_strategies(const struct ae_command *self, int argc, char **argv)
         values.format = AE_STRATEGIES_JSON;
     const char *name = rest.count ? rest.items[0] : "list";
     const struct ae_strategies_verb *verb = NULL;
-    char all[256] = "";
+    char all[512] = "";
     for (size_t v = 0; v < sizeof verbs / sizeof *verbs; v++) {
         if (strcmp(verbs[v].name, name) == 0)
             verb = &verbs[v];
@@ -132,8 +142,7 @@ int ae_strategies_list(const struct ae_strategies_values *values, const struct a
     return AE_EXIT_OK;
 }
 
-/* Measurements of the ladders: this machine's first, then those that come with the tool. */
-static void read_gains(const struct ae_ladder *ladder, const char *tasks, struct ae_gains *ret)
+void ae_strategies_gains(const struct ae_ladder *ladder, const char *tasks, struct ae_gains *ret)
 {
     struct ae_store *store = NULL;
     struct ae_error ignored;
@@ -274,7 +283,7 @@ int ae_strategies_export(const struct ae_strategies_values *values, const struct
         rc = ae_ladder_read(tasks, &ladder, &err);
     if (rc != AE_OK)
         return ae_cli_fail(&err);
-    read_gains(&ladder, tasks, &gains);
+    ae_strategies_gains(&ladder, tasks, &gains);
     int status = AE_EXIT_OK;
     if (values->format == AE_STRATEGIES_JSON) {
         json_t *array = json_array();
@@ -302,7 +311,7 @@ int ae_strategies_show(const struct ae_strategies_values *values, const struct a
     if (id < 0)
         return ae_cli_fail(&err);
     if (ae_context_find_tasks(tasks, sizeof tasks, &err) == AE_OK && ae_ladder_read(tasks, &ladder, &err) == AE_OK)
-        read_gains(&ladder, tasks, &gains);
+        ae_strategies_gains(&ladder, tasks, &gains);
     const struct ae_strategy *s = &ae_strategies[id];
     int status = AE_EXIT_OK;
     if (values->format == AE_STRATEGIES_JSON) {

@@ -3,15 +3,16 @@
 #define AE_CLI_STRATEGIES_H
 
 #include "cli/cli.h"
+#include "strategy/ladder.h"
 #include "strategy/strategy.h"
 
 /* Options of all verbs; each verb says which it heeds. */
 struct ae_strategies_values {
     int format; /* index: text, json, md (export only, where text is the same) */
     struct ae_task_list tasks;
-    const char *arch;
+    const char *arch, *recipe;
     unsigned sizes;
-    bool json, source, binary;
+    bool json, source, binary, evaluate;
 };
 
 enum { AE_STRATEGIES_TEXT, AE_STRATEGIES_JSON };
@@ -28,7 +29,12 @@ int ae_strategies_show(const struct ae_strategies_values *values, const struct a
 int ae_strategies_attribute(const struct ae_strategies_values *values, const struct ae_list *operands);
 int ae_strategies_diff(const struct ae_strategies_values *values, const struct ae_list *operands);
 int ae_strategies_export(const struct ae_strategies_values *values, const struct ae_list *operands);
+int ae_strategies_recommend(const struct ae_strategies_values *values, const struct ae_list *operands);
 int ae_strategies_find(const struct ae_strategies_values *values, const struct ae_list *operands);
+
+/* Measurements of the ladders: this machine's first, then those that come with the tool. Release with
+ * ae_gains_release(). */
+void ae_strategies_gains(const struct ae_ladder *ladder, const char *tasks, struct ae_gains *ret);
 
 /* The task that a file's name or folder says it solves: TASK.cu, TASK.3.cu, tasks/TASK/naive.cu,
  * tasks/TASK/steps/01-M03.cu; NULL: none. */
