@@ -126,5 +126,35 @@ static const char generations[] =
 /* Baselines may come from another machine. */
 static const char baseline_places[] = "ALTER TABLE measurements ADD COLUMN baseline_place TEXT NOT NULL DEFAULT '';";
 
-const char *const ae_store_migrations[] = {first, second, generations, baseline_places};
+/* Programs read by models. Nothing that a verdict or a table of results rests on refers to these. */
+static const char readings[] =
+    "CREATE TABLE readings ("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  submission TEXT NOT NULL REFERENCES submissions(sha256),"
+    "  task TEXT NOT NULL," /* '' where it is not known */
+    "  model TEXT NOT NULL,"
+    "  parameters TEXT NOT NULL," /* canonical JSON */
+    "  prompt TEXT NOT NULL REFERENCES prompts(sha256),"
+    "  told INTEGER NOT NULL," /* the prompt holds the findings of the search */
+    "  created_ns INTEGER NOT NULL,"
+    "  state TEXT NOT NULL,"
+    "  detail TEXT NOT NULL,"
+    "  answered_by TEXT NOT NULL,"
+    "  answer BLOB,"
+    "  input_tokens INTEGER,"
+    "  output_tokens INTEGER,"
+    "  cost REAL," /* NULL: not known */
+    "  UNIQUE (submission, model, parameters, prompt)"
+    ") STRICT;"
+    "CREATE TABLE reading_findings ("
+    "  reading INTEGER NOT NULL REFERENCES readings(id),"
+    "  strategy TEXT NOT NULL,"
+    "  presence TEXT NOT NULL,"
+    "  confidence REAL NOT NULL,"
+    "  sentence TEXT NOT NULL,"
+    "  lines TEXT NOT NULL," /* '3-7,12-12' */
+    "  PRIMARY KEY (reading, strategy)"
+    ") STRICT, WITHOUT ROWID;";
+
+const char *const ae_store_migrations[] = {first, second, generations, baseline_places, readings};
 const int ae_store_version = sizeof ae_store_migrations / sizeof *ae_store_migrations;

@@ -10,6 +10,8 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "store/schema.h"
+#include "store/generation.h"
+#include "store/reading.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -684,6 +686,34 @@ static int swallow_run(void *data, const struct ae_run *run)
 }
 
 /* Everything that a reading command does; any code is fine, a crash is not. */
+struct seen {
+    int count;
+    char state[16], sentence[256], lines[64], answer[16];
+    size_t answer_size, findings;
+    double cost;
+    int64_t tokens;
+    bool told;
+};
+
+static int see(void *data, const struct ae_stored_reading *r)
+{
+    struct seen *seen = data;
+    seen->count++;
+    snprintf(seen->state, sizeof seen->state, "%s", r->state);
+    seen->findings = r->finding_count;
+    seen->answer_size = r->answer_size;
+    if (r->answer)
+        memcpy(seen->answer, r->answer, r->answer_size < sizeof seen->answer ? r->answer_size : sizeof seen->answer);
+    if (r->finding_count) {
+        snprintf(seen->sentence, sizeof seen->sentence, "%s", r->findings[0].sentence);
+        snprintf(seen->lines, sizeof seen->lines, "%s", r->findings[0].lines);
+    }
+    seen->cost = r->cost;
+    seen->tokens = r->input_tokens;
+    seen->told = r->told;
+    return AE_OK;
+}
+
 static void use_damaged(enum ae_store_mode mode)
 {
     struct ae_store *store = NULL;
@@ -697,6 +727,7 @@ static void use_damaged(enum ae_store_mode mode)
     if (ae_store_measurements(store, &latest, swallow, &sum, &err) != AE_OK)
         assert_true(err.text[0] != 0);
     (void)ae_store_runs(store, swallow_run, &sum, &err);
+    (void)ae_store_readings(store, &(struct ae_reading_filter){0}, see, &(struct seen){0}, &err);
     struct ae_submission submission;
     if (ae_store_submission_get(store, SUBMISSION, &submission, &err) == AE_OK)
         ae_submission_release(&submission);
@@ -746,6 +777,69 @@ static void damaged_files_never_crash(void **state)
     ae_bytes_release(&good);
 }
 
+static void readings_come_back(void **state)
+{
+    (void)state;
+    struct ae_store *store = open_or_fail(AE_STORE_WRITE);
+    struct ae_error err = {0};
+    struct seen seen = {0};
+    bool settled = true;
+    struct ae_read_finding findings[2] = {{"M03", "present", 0.5, "A tile.", "3-7,12-12"}, {"P01", "absent", 1, "None.", ""}};
+    struct ae_stored_reading r = {.submission = SUBMISSION,
+                                  .task = "",
+                                  .model = "reader",
+                                  .parameters = "{}",
+                                  .prompt = "p1",
+                                  .told = true,
+                                  .created_ns = 5,
+                                  .state = "sent",
+                                  .input_tokens = -1,
+                                  .output_tokens = -1,
+                                  .cost = -1};
+    (void)begin(store);
+    assert_int_equal(ae_store_reading_put(store, &r, &err), AE_E_USAGE); /* no such prompt */
+    assert_int_equal(ae_store_prompt_put(store, "p1", "Read this.", &err), AE_OK);
+    assert_int_equal(ae_store_reading_put(store, &r, &err), AE_OK);
+    assert_int_equal(ae_store_reading_settled(store, SUBMISSION, "reader", "{}", "p1", &settled, &err), AE_OK);
+    assert_false(settled); /* asked, and nobody knows what became of it */
+    r.state = "valid";
+    r.answer = "{\0}";
+    r.answer_size = 3;
+    r.findings = findings;
+    r.finding_count = 2;
+    r.cost = 0.25;
+    r.input_tokens = 700;
+    assert_int_equal(ae_store_reading_put(store, &r, &err), AE_OK);
+    assert_int_equal(ae_store_reading_settled(store, SUBMISSION, "reader", "{}", "p1", &settled, &err), AE_OK);
+    assert_true(settled);
+    assert_int_equal(ae_store_reading_settled(store, SUBMISSION, "reader", "{\"t\":1}", "p1", &settled, &err), AE_OK);
+    assert_false(settled);
+    assert_int_equal(ae_store_readings(store, &(struct ae_reading_filter){.model = "reader"}, see, &seen, &err), AE_OK);
+    assert_int_equal(seen.count, 1);
+    assert_string_equal(seen.state, "valid");
+    assert_int_equal(seen.findings, 2);
+    assert_string_equal(seen.sentence, "A tile.");
+    assert_string_equal(seen.lines, "3-7,12-12");
+    assert_int_equal(seen.answer_size, 3);
+    assert_memory_equal(seen.answer, "{\0}", 3);
+    assert_true(seen.cost == 0.25 && seen.tokens == 700 && seen.told);
+    /* In its place, findings and all. */
+    r.finding_count = 1;
+    assert_int_equal(ae_store_reading_put(store, &r, &err), AE_OK);
+    seen = (struct seen){0};
+    assert_int_equal(ae_store_readings(store, &(struct ae_reading_filter){.submission = SUBMISSION}, see, &seen, &err), AE_OK);
+    assert_true(seen.count == 1 && seen.findings == 1);
+    seen = (struct seen){0};
+    assert_int_equal(ae_store_readings(store, &(struct ae_reading_filter){.model = "other"}, see, &seen, &err), AE_OK);
+    assert_int_equal(seen.count, 0);
+    r.finding_count = AE_READ_FINDINGS_MAX + 1;
+    assert_int_equal(ae_store_reading_put(store, &r, &err), AE_E_USAGE);
+    r.finding_count = 0;
+    r.submission = "nothing";
+    assert_int_equal(ae_store_reading_put(store, &r, &err), AE_E_USAGE);
+    ae_store_close(store);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -763,6 +857,7 @@ int main(void)
         TEST(several_writers),
         TEST(killed_writers_lose_nothing),
         TEST(old_file_is_migrated),
+        TEST(readings_come_back),
         TEST(foreign_files_are_refused),
         TEST(strange_words_are_reported),
         TEST(damaged_files_never_crash),
