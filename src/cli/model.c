@@ -71,7 +71,7 @@ int ae_cli_recipe(const char *recipe_path, const char *control_path, char **ret,
 
 /* --- the session ------------------------------------------------------------------------------------------ */
 
-static int parse_real(const char *text, const char *name, double lo, double hi, double *ret, struct ae_error *err)
+int ae_cli_real(const char *text, const char *name, double lo, double hi, double *ret, struct ae_error *err)
 {
     char *end;
     const double value = strtod(text, &end);
@@ -109,28 +109,37 @@ static int name_entrant(struct ae_model_session *s, const char *suffix, struct a
     return AE_OK;
 }
 
-int ae_model_session_open(struct ae_model_session *s, const struct ae_model_values *values, const char *suffix,
-                          struct ae_error *err)
+int ae_cli_model(const char *models_path, const char *name, struct ae_models *ret_models, struct ae_model *ret,
+                 struct ae_error *err)
 {
-    *s = (struct ae_model_session){.values = values, .max_cost = AE_UNSET};
-    if (!values->model)
-        return ae_error_set(err, AE_E_USAGE, "--model says which model of %s is meant", values->models_path);
-    int rc = ae_models_read(values->models_path, &s->models, err);
+    if (!name)
+        return ae_error_set(err, AE_E_USAGE, "--model says which model of %s is meant", models_path);
+    const int rc = ae_models_read(models_path, ret_models, err);
     if (rc == AE_E_NOTFOUND)
         return ae_error_set(err, AE_E_NOTFOUND,
                             "there is no %s; docs/models.md shows how to write one (--models names another "
                             "file)",
-                            values->models_path);
+                            models_path);
     if (rc != AE_OK)
         return rc;
-    const struct ae_model *model = ae_models_find(&s->models, values->model, err);
+    const struct ae_model *model = ae_models_find(ret_models, name, err);
     if (!model)
         return err->code;
-    s->model = *model;
+    *ret = *model;
+    return AE_OK;
+}
+
+int ae_model_session_open(struct ae_model_session *s, const struct ae_model_values *values, const char *suffix,
+                          struct ae_error *err)
+{
+    *s = (struct ae_model_session){.values = values, .max_cost = AE_UNSET};
+    int rc = ae_cli_model(values->models_path, values->model, &s->models, &s->model, err);
+    if (rc != AE_OK)
+        return rc;
     if (values->temperature)
-        rc = parse_real(values->temperature, "temperature", 0, 2, &s->model.temperature, err);
+        rc = ae_cli_real(values->temperature, "temperature", 0, 2, &s->model.temperature, err);
     if (rc == AE_OK && values->max_cost)
-        rc = parse_real(values->max_cost, "max-cost", 0, 1e9, &s->max_cost, err);
+        rc = ae_cli_real(values->max_cost, "max-cost", 0, 1e9, &s->max_cost, err);
     if (values->in_flight)
         s->model.in_flight = (int)values->in_flight;
     if (rc == AE_OK)
@@ -348,26 +357,24 @@ static int look_up(struct ae_model_session *s, struct ae_cli_question *questions
     return rc;
 }
 
-#define HIDDEN_MAX 18 /* bank, cache, and 16 of models.yaml */
-
-/* What must not be seen, by its real path; a folder that models.yaml names must be there. */
-static int hidden_folders(const struct ae_model_session *s, char *ret[HIDDEN_MAX + 1], struct ae_error *err)
+int ae_model_hidden_folders(const struct ae_context *context, const struct ae_model *model, const char *models_path,
+                            char *ret[AE_HIDDEN_MAX + 1], struct ae_error *err)
 {
-    const char *given[2] = {s->context.bank.folder, ae_cache_root(s->context.cache)};
+    const char *given[2] = {context->bank.folder, ae_cache_root(context->cache)};
     int count = 0;
     for (int i = 0; i < 2; i++)
         if (given[i] && *given[i] && (ret[count] = realpath(given[i], NULL)))
             count++;
-    for (char **hide = s->model.hide; hide && *hide && count < HIDDEN_MAX; hide++)
+    for (char **hide = model->hide; hide && *hide && count < AE_HIDDEN_MAX; hide++)
         if (!(ret[count++] = realpath(*hide, NULL)))
-            return ae_error_errno(err, AE_E_INPUT, errno, "%s: cannot hide %s", s->values->models_path, *hide);
+            return ae_error_errno(err, AE_E_INPUT, errno, "%s: cannot hide %s", models_path, *hide);
     return AE_OK;
 }
 
 int ae_model_session_ask(struct ae_model_session *s, struct ae_cli_question *questions, size_t count,
                          struct ae_error *err)
 {
-    char *hidden[HIDDEN_MAX + 1] = {0};
+    char *hidden[AE_HIDDEN_MAX + 1] = {0};
     size_t open = 0;
     int rc = look_up(s, questions, count, true, err);
     struct ae_question *asked = calloc(count + 1, sizeof *asked);
@@ -382,7 +389,7 @@ int ae_model_session_ask(struct ae_model_session *s, struct ae_cli_question *que
     }
     s->there_already += count - open;
     if (rc == AE_OK && open)
-        rc = hidden_folders(s, hidden, err);
+        rc = ae_model_hidden_folders(&s->context, &s->model, s->values->models_path, hidden, err);
     if (rc == AE_OK && open) {
         struct ae_ask_counts counts = {0};
         const double spent = s->counts.cost + s->counts.assumed;
@@ -404,7 +411,7 @@ int ae_model_session_ask(struct ae_model_session *s, struct ae_cli_question *que
         s->counts.over_budget |= counts.over_budget;
         s->counts.interrupted |= counts.interrupted;
     }
-    for (int i = 0; i < HIDDEN_MAX; i++)
+    for (int i = 0; i < AE_HIDDEN_MAX; i++)
         free(hidden[i]);
     free(asked);
     free(s->asked);

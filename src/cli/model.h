@@ -17,6 +17,19 @@ int ae_cli_prompt(const struct ae_context *context, const struct ae_task *task, 
  * The caller frees it. */
 int ae_cli_recipe(const char *recipe_path, const char *control_path, char **ret, struct ae_error *err);
 
+/* The model of that name (NULL: AE_E_USAGE) in the file; ret shares the texts of ret_models, which the caller releases. */
+int ae_cli_model(const char *models_path, const char *name, struct ae_models *ret_models, struct ae_model *ret,
+                 struct ae_error *err);
+
+/* The number of an option; AE_E_USAGE where it is none from lo to hi. */
+int ae_cli_real(const char *text, const char *name, double lo, double hi, double *ret, struct ae_error *err);
+
+/* What a command must not see, by its real path: bank, cache, and what models.yaml names, which must be there. ret holds
+ * NULLs before; the caller frees each, also after a failure. */
+#define AE_HIDDEN_MAX 18
+int ae_model_hidden_folders(const struct ae_context *context, const struct ae_model *model, const char *models_path,
+                            char *ret[AE_HIDDEN_MAX + 1], struct ae_error *err);
+
 /* Options that generate, run and refine have in common; a struct of values begins with these. */
 struct ae_model_values {
     const char *model, *models_path, *temperature, *max_cost, *device, *recipe, *control, *entrant, *out;
