@@ -10,9 +10,9 @@
 struct ae_strategies_values {
     int format; /* index: text, json, md (export only, where text is the same) */
     struct ae_task_list tasks;
-    const char *arch, *recipe;
+    const char *arch, *recipe, *model, *models_path, *max_cost;
     unsigned sizes;
-    bool json, source, binary, evaluate;
+    bool json, source, binary, evaluate, blind;
 };
 
 enum { AE_STRATEGIES_TEXT, AE_STRATEGIES_JSON };
@@ -29,6 +29,8 @@ int ae_strategies_show(const struct ae_strategies_values *values, const struct a
 int ae_strategies_attribute(const struct ae_strategies_values *values, const struct ae_list *operands);
 int ae_strategies_diff(const struct ae_strategies_values *values, const struct ae_list *operands);
 int ae_strategies_export(const struct ae_strategies_values *values, const struct ae_list *operands);
+int ae_strategies_read(const struct ae_strategies_values *values, const struct ae_list *operands);
+int ae_strategies_agreement(const struct ae_strategies_values *values, const struct ae_list *operands);
 int ae_strategies_recommend(const struct ae_strategies_values *values, const struct ae_list *operands);
 int ae_strategies_find(const struct ae_strategies_values *values, const struct ae_list *operands);
 
