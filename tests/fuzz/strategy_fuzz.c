@@ -1,5 +1,6 @@
 /* Fuzz target: the search for strategies in a hostile source, and in hostile dumps of machine code. Whatever the bytes,
  * it ends, lines lie within the source and in order, confidences are shares, and sentences are printable. */
+#include "strategy/features.h"
 #include "strategy/hunt.h"
 #include "strategy/strategy.h"
 
@@ -54,6 +55,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     check(&findings, lines);
     ae_findings_release(&findings);
+    double features[AE_FEATURE_COUNT];
+    if (ae_features_read(finder, (const char *)data, size, features, &err) != AE_OK)
+        abort();
+    for (int f = AE_FEATURE_STRIDE_ONE; f <= AE_FEATURE_FUNCTIONS; f++) /* shares, where there is anything to share */
+        if (features[f] < 0 || features[f] > 1)
+            abort();
     free(text);
     return 0;
 }
