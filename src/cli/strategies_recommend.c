@@ -94,7 +94,7 @@ static void print_hits(const struct advice *a)
 {
     const size_t tasks = a->hits[0].tasks;
     if (tasks == 0) {
-        printf("how good: cannot be told; no task has two measured strategies, one of which gained\n");
+        printf("how good: cannot be told; no task has two strategies whose gains are told apart, one of which gained\n");
         return;
     }
     printf("\nleaving one task out       hit   by chance  overall   regret  overall    p\n");

@@ -318,9 +318,12 @@ int ae_recommend_evaluate(const struct ae_gain_base *base, const int *k, size_t 
     for (size_t i = 0; i < count; i++)
         ret[i] = (struct ae_hits){.k = k[i]};
     for (size_t t = 0; rc == AE_OK && t < base->tasks; t++) {
-        const double *gains = base->log_gain + t * (size_t)base->traits;
-        double best = -INFINITY;
+        double gains[AE_TRAITS_MAX], best = -INFINITY;
         int known = 0, alike = 0;
+        for (int i = 0; i < base->traits; i++) {
+            const size_t at = t * (size_t)base->traits + (size_t)i;
+            gains[i] = base->weight[at] >= base->judged ? base->log_gain[at] : NAN;
+        }
         for (int i = 0; i < base->traits; i++)
             if (!isnan(gains[i])) {
                 alike = gains[i] > best ? 1 : alike + (gains[i] >= best);

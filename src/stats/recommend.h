@@ -19,6 +19,7 @@ struct ae_gain_base {
     const double *feature;  /* tasks * features; NaN: not known */
     const double *log_gain; /* tasks * traits: natural logarithm of the speed with over that without; NaN: not measured */
     const double *weight;   /* tasks * traits: how much a gain counts, above 0 where it was measured */
+    double judged;          /* weight from which on a gain is taken for the truth that an evaluation asks for */
 };
 
 struct ae_forecast {
@@ -43,8 +44,8 @@ int ae_recommend(const struct ae_gain_base *base, size_t task, struct ae_forecas
  * measurement not at all. Returns how many. */
 int ae_recommend_order(const struct ae_forecast *forecasts, int traits, bool by_overall, int *ret);
 
-/* Leave one task out: rank the traits that were measured in it by what the other tasks foretell. Tasks count that
- * measured more than k traits, of which the best is worth having (a gain above 1). */
+/* Leave one task out: rank the traits that were measured in it, with a weight of `judged` or more, by what the other tasks
+ * foretell. Tasks count that measured more than k such traits, of which the best is worth having (a gain above 1). */
 struct ae_hits {
     int k;
     size_t tasks;

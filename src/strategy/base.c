@@ -17,9 +17,9 @@ static bool wanted(unsigned sizes, enum ae_size size)
     return sizes == 0 || sizes & AE_AT(size);
 }
 
-/* Sums of logarithms, one a cell. */
+/* Sums of logarithms, one a cell, and of the parts that each is of a gain that is shared. */
 struct sums {
-    double *sum;
+    double *sum, *parts;
     size_t *count;
 };
 
@@ -63,6 +63,7 @@ static void compare(const struct ae_experience *programs, size_t count, struct s
         }
         if (together > 0) {
             to->sum[cell(programs->task_number, id)] += ratio[id] / together;
+            to->parts[cell(programs->task_number, id)] += 1.0 / together;
             to->count[cell(programs->task_number, id)]++;
         }
     }
@@ -72,8 +73,9 @@ static int make_sums(struct sums *s, struct ae_error *err)
 {
     const size_t cells = (size_t)ae_task_count * AE_STRATEGY_COUNT;
     s->sum = calloc(cells, sizeof *s->sum);
+    s->parts = calloc(cells, sizeof *s->parts);
     s->count = calloc(cells, sizeof *s->count);
-    return s->sum && s->count ? AE_OK : ae_error_set(err, AE_E_NOMEM, "no memory for the base of recommendations");
+    return s->sum && s->parts && s->count ? AE_OK : ae_error_set(err, AE_E_NOMEM, "no memory for the base of recommendations");
 }
 
 int ae_advice_base_make(const struct ae_experiences *experiences, const struct ae_gains *gains, unsigned sizes,
@@ -117,7 +119,9 @@ int ae_advice_base_make(const struct ae_experiences *experiences, const struct a
             ret->log_gain[at] = step      ? steps.sum[at] / (double)steps.count[at]
                                 : program ? programs.sum[at] / (double)programs.count[at]
                                           : NAN;
-            ret->weight[at] = step ? 1 : program ? AE_BASE_PROGRAMS_WEIGHT : 0;
+            ret->weight[at] = step      ? 1
+                              : program ? AE_BASE_PROGRAMS_WEIGHT * programs.parts[at] / (double)programs.count[at]
+                                        : 0;
             ret->from_steps += step;
             ret->from_programs += program && !step;
             any |= step || program;
@@ -125,8 +129,10 @@ int ae_advice_base_make(const struct ae_experiences *experiences, const struct a
         ret->tasks += any;
     }
     free(steps.sum);
+    free(steps.parts);
     free(steps.count);
     free(programs.sum);
+    free(programs.parts);
     free(programs.count);
     if (rc != AE_OK)
         ae_advice_base_release(ret);
@@ -148,5 +154,6 @@ double *ae_advice_base_features(struct ae_advice_base *base, size_t row)
 
 struct ae_gain_base ae_advice_base_view(const struct ae_advice_base *base)
 {
-    return (struct ae_gain_base){base->rows, AE_FEATURE_COUNT, AE_STRATEGY_COUNT, base->feature, base->log_gain, base->weight};
+    return (struct ae_gain_base){base->rows, AE_FEATURE_COUNT, AE_STRATEGY_COUNT, base->feature, base->log_gain, base->weight,
+                                 AE_BASE_PROGRAMS_WEIGHT * (1 - 1e-9)};
 }

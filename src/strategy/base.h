@@ -10,7 +10,8 @@
 #include "strategy/features.h"
 #include "strategy/ladder.h"
 
-/* How much a comparison of programs counts, which differ in more than one strategy, beside a step. */
+/* How much a comparison of programs counts, which differ in more than one strategy, beside a step; divided among the
+ * strategies that share the gain. */
 #define AE_BASE_PROGRAMS_WEIGHT 0.5
 
 struct ae_advice_base {
@@ -28,6 +29,7 @@ void ae_advice_base_release(struct ae_advice_base *base);
 /* The features of a row, to be filled. */
 double *ae_advice_base_features(struct ae_advice_base *base, size_t row);
 
+/* Gains that are shared are no truth to judge recommendations by. */
 struct ae_gain_base ae_advice_base_view(const struct ae_advice_base *base);
 
 #endif

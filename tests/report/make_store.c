@@ -1,7 +1,7 @@
 /* A store as a year of evaluations would leave it, for tests of reports and for looking at them:
- *     make_store FILE [--entrants N] [--machines N] [--tasks N] [--hostile]
+ *     make_store FILE [--entrants N] [--machines N] [--tasks N] [--hostile] [--steps]
  * N model entrants besides parallel, naive and tuned on every task and size, sources taken from the tasks' own
- * folders; --hostile adds an entrant whose name, source, log and details try to be markup, formulas and commands.
+ * folders; --steps adds every naive program and every step of a ladder, byte for byte; --hostile adds an entrant whose name, source, log and details try to be markup, formulas and commands.
  */
 #include "base/file.h"
 #include "base/hash.h"
@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "store/store.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,13 +153,64 @@ static void fill(int entrants, int machines, int tasks, bool hostile)
     }
 }
 
+/* A program as it is, at size small. */
+static void add_exact(int64_t run, const struct ae_task *task, const char *file)
+{
+    char path[768];
+    struct ae_bytes bytes = {0};
+    struct ae_measurement m = {.task = task, .size = AE_SMALL, .target = AE_CUDA, .entrant = "steps", .cores = 16};
+    snprintf(path, sizeof path, "%s/%s/%s", AE_TASKS_FOLDER, task->id, file);
+    if (ae_file_read(path, 1 << 20, &bytes, NULL) != AE_OK)
+        return;
+    struct ae_submission submission = {.language = "cuda", .source = (char *)bytes.data, .size = bytes.size, .first_seen_ns = 1};
+    require(ae_sha256(bytes.data, bytes.size, submission.sha256, &err));
+    memcpy(m.submission, submission.sha256, sizeof m.submission);
+    snprintf(m.source_path, sizeof m.source_path, "%s", file);
+    add_trials(&m, 10 * exp(ae_rng_normal(&rng)), 100);
+    require(ae_store_submission_put(store, &submission, &err));
+    require(ae_store_measurement_put(store, run, &m, "", NULL, &err));
+    ae_measurement_release(&m);
+    ae_bytes_release(&bytes);
+}
+
+static void add_steps(void)
+{
+    int64_t run;
+    struct ae_environment environment = {.json = (char *)"{\"device\": \"GPU of steps\"}", .name = "GPU of steps"};
+    require(ae_sha256(environment.json, strlen(environment.json), environment.id, &err));
+    require(ae_store_environment_put(store, &environment, &err));
+    const struct ae_run begun = {.environment = environment.id,
+                                 .bank = "bank",
+                                 .started_ns = 1790000000000000000 - 1000,
+                                 .command = "acceleval eval",
+                                 .version = "0.1.0"};
+    require(ae_store_run_begin(store, &begun, &run, &err));
+    for (int t = 0; t < ae_task_count; t++) {
+        char folder[512], file[300];
+        struct dirent **names = NULL;
+        snprintf(folder, sizeof folder, "%s/%s/steps", AE_TASKS_FOLDER, ae_tasks[t]->id);
+        const int count = scandir(folder, &names, NULL, alphasort);
+        if (count > 0)
+            add_exact(run, ae_tasks[t], "naive.cu");
+        for (int i = 0; i < count; i++) {
+            snprintf(file, sizeof file, "steps/%s", names[i]->d_name);
+            if (ae_text_ends(file, ".cu"))
+                add_exact(run, ae_tasks[t], file);
+            free(names[i]);
+        }
+        free(names);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int64_t entrants = 7, machines = 1, tasks = ae_task_count;
-    bool hostile = false, fine = argc > 1;
+    bool hostile = false, steps = false, fine = argc > 1;
     for (int i = 2; i < argc && fine; i++) {
         if (strcmp(argv[i], "--hostile") == 0)
             hostile = true;
+        else if (strcmp(argv[i], "--steps") == 0)
+            steps = true;
         else
             fine = i + 1 < argc &&
                    ae_text_to_i64(argv[i + 1], 1, 1000,
@@ -168,12 +220,14 @@ int main(int argc, char **argv)
                    i++;
     }
     if (!fine || tasks > ae_task_count) {
-        fprintf(stderr, "usage: make_store FILE [--entrants N] [--machines N] [--tasks N] [--hostile]\n");
+        fprintf(stderr, "usage: make_store FILE [--entrants N] [--machines N] [--tasks N] [--hostile] [--steps]\n");
         return 2;
     }
     ae_rng_seed(&rng, 7, 0);
     require(ae_store_open(&store, argv[1], AE_STORE_WRITE, &err));
     fill((int)entrants, (int)machines, (int)tasks, hostile);
+    if (steps)
+        add_steps();
     ae_store_close(store);
     return 0;
 }

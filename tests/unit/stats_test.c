@@ -573,7 +573,7 @@ static void likeness_recommends(void **state)
     struct ae_recommend_model model;
     struct ae_hits hits[2];
     const int first[] = {1, 2};
-    const struct ae_gain_base base = {SEEN_TASKS, 2, 4, feature, gain, weight};
+    const struct ae_gain_base base = {SEEN_TASKS, 2, 4, feature, gain, weight, 0.5};
     int order[4];
     two_worlds(feature, gain, weight, true);
     for (size_t t = 0; t < SEEN_TASKS; t++) {
@@ -603,6 +603,11 @@ static void likeness_recommends(void **state)
     near_to(hits[1].chance, 2.0 / 3);
     assert_true(hits[0].overall_hit < 0.8 && hits[0].overall_regret > 1.3);
     assert_true(ae_hits_beat(&hits[0]));
+    /* What counts too little is learnt from, and is no truth to be judged by. */
+    for (int i = 0; i < 4 * SEEN_TASKS; i++)
+        weight[i] = i < 4 * 10 ? 1 : 0.25;
+    assert_int_equal(ae_recommend_evaluate(&base, first, 2, hits, &err), AE_OK);
+    assert_int_equal(hits[0].tasks, 10);
 }
 
 /* Features that have nothing to do with the gains: nothing is won, and it is not claimed. */
@@ -612,7 +617,7 @@ static void noise_recommends_nothing(void **state)
     double feature[2 * SEEN_TASKS], gain[4 * SEEN_TASKS], weight[4 * SEEN_TASKS];
     struct ae_error err = {0};
     struct ae_hits hits;
-    const struct ae_gain_base base = {SEEN_TASKS, 2, 4, feature, gain, weight};
+    const struct ae_gain_base base = {SEEN_TASKS, 2, 4, feature, gain, weight, 0.5};
     two_worlds(feature, gain, weight, false);
     assert_int_equal(ae_recommend_evaluate(&base, &(int){1}, 1, &hits, &err), AE_OK);
     assert_int_equal(hits.tasks, SEEN_TASKS);
@@ -624,7 +629,7 @@ static void overall_by_hand(void **state)
 {
     (void)state;
     double gain[] = {log(2), log(2), NAN}, weight[] = {1, 1, 1}, feature[] = {1, NAN, 2};
-    const struct ae_gain_base base = {3, 1, 1, feature, gain, weight};
+    const struct ae_gain_base base = {3, 1, 1, feature, gain, weight, 0};
     struct ae_error err = {0};
     struct ae_forecast f;
     struct ae_recommend_model model;
@@ -641,7 +646,7 @@ static void overall_by_hand(void **state)
     assert_int_equal(hits.tasks, 0);
     assert_true(isnan(hits.hit) && isnan(hits.regret) && isnan(hits.p));
     assert_false(ae_hits_beat(&hits));
-    const struct ae_gain_base none = {0, 1, 1, feature, gain, weight};
+    const struct ae_gain_base none = {0, 1, 1, feature, gain, weight, 0};
     assert_int_equal(ae_recommend_evaluate(&none, &(int){1}, 1, &hits, &err), AE_OK);
     assert_int_equal(hits.tasks, 0);
 }

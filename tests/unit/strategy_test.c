@@ -623,7 +623,10 @@ static void base_by_hand(void **state)
     close_to(base.log_gain[AE_STRATEGY_M01], log(4));
     close_to(base.log_gain[AE_STRATEGY_M03], log(4));
     close_to(base.log_gain[AE_STRATEGY_P01], log(0.5));
-    close_to(base.weight[AE_STRATEGY_M01], AE_BASE_PROGRAMS_WEIGHT);
+    close_to(base.weight[AE_STRATEGY_M01], AE_BASE_PROGRAMS_WEIGHT / 2);
+    close_to(base.weight[AE_STRATEGY_P01], AE_BASE_PROGRAMS_WEIGHT);
+    assert_true(base.weight[AE_STRATEGY_P01] >= ae_advice_base_view(&base).judged);
+    assert_true(base.weight[AE_STRATEGY_M01] < ae_advice_base_view(&base).judged);
     assert_true(isnan(base.log_gain[AE_STRATEGY_COUNT + AE_STRATEGY_M01])); /* of task 1 */
     ae_advice_base_release(&base);
     /* A step is believed before programs that differ in more: 3 and 12 times. */
