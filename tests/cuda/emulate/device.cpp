@@ -1020,7 +1020,7 @@ static timer_t timer;
 static pid_t timer_thread;
 static void on_tick(int)
 {
-    if (!in_device || !grid.active || gettid() != timer_thread)
+    if (!in_device || !grid.active || !current || gettid() != timer_thread) /* no current one: between two threads */
         return;
     if (seen_switches != grid.switches) {
         seen_switches = grid.switches;

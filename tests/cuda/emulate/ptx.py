@@ -209,7 +209,7 @@ def one(instruction, operands, registers):
     if parts[0] == 'lop3' and len(args) == 5:
         return guard + '%s = ::emulate::lop3(%s, %s, %s, %s)' % tuple(val(i) for i in range(5))
     if parts[0] == 'prmt' and len(args) == 4:
-        return guard + '%s = __byte_perm(%s, %s, %s)' % tuple(val(i) for i in range(4))
+        return guard + '%s = emu_prmt(%s, %s, %s)' % tuple(val(i) for i in range(4))
     if parts[0] == 'selp' and len(args) == 4:
         return guard + '%s = %s ? %s : %s' % (val(0), val(3), val(1), val(2))
     if parts[0] == 'setp' and len(args) == 3:

@@ -297,7 +297,8 @@ inline unsigned long long __brevll(unsigned long long x)
     return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
            __brev(static_cast<unsigned>(x >> 32));
 }
-inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
+/* prmt.b32: the top bit of a selector spreads the sign of its byte. */
+inline unsigned emu_prmt(unsigned a, unsigned b, unsigned selector)
 {
     const uint64_t both = static_cast<uint64_t>(b) << 32 | a;
     unsigned r = 0;
@@ -309,6 +310,11 @@ inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
         r |= byte << (8 * i);
     }
     return r;
+}
+/* Three bits a selector: unlike prmt, the intrinsic ignores the fourth. */
+inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
+{
+    return emu_prmt(a, b, selector & 0x7777);
 }
 inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long long>(a) * b >> 32); }
 inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(static_cast<uint64_t>(a) * b >> 32); }
