@@ -464,12 +464,76 @@ static size_t blank_broken(TSParser *parser, struct ae_syntax *s)
     return gone;
 }
 
+/* The parser's library recurses over deep trees, gives up their memory wrongly where they are very deep, and queries take the
+ * square of the depth. Programs have brackets, conditional sections and operands without an end to the nesting of some
+ * dozens; these limits are far above. */
+#define DEPTH_MAX     1000
+#define SECTIONS_MAX  250  /* #if within #if */
+#define OPERATORS_MAX 2000 /* behind one another in an expression */
+#define ELSES_MAX     5000 /* a chain of them is as deep as it is long */
+
+/* Behind a comment or a literal that starts at text[at]; at itself where none does. */
+static size_t skip_literal(const char *text, size_t size, size_t at)
+{
+    const char c = text[at], next = at + 1 < size ? text[at + 1] : 0;
+    if (c == '/' && next == '/') {
+        const char *end = memchr(text + at, '\n', size - at);
+        return end ? (size_t)(end - text) : size;
+    }
+    if (c == '/' && next == '*') {
+        const char *end = memmem(text + at + 2, size - at - 2, "*/", 2);
+        return end ? (size_t)(end - text) + 2 : size;
+    }
+    if (c != '"' && c != '\'')
+        return at;
+    for (at++; at < size && text[at] != c && text[at] != '\n'; at++)
+        at += text[at] == '\\';
+    return at < size ? at + 1 : size;
+}
+
+static bool too_deep(const char *text, size_t size)
+{
+    size_t depth = 0, sections = 0, operators = 0, elses = 0;
+    for (size_t at = 0; at < size;) {
+        const size_t behind = skip_literal(text, size, at);
+        if (behind > at) {
+            at = behind;
+            continue;
+        }
+        const char c = text[at];
+        if (strchr("([{", c) && c)
+            depth++;
+        else if (strchr(")]}", c) && c)
+            depth -= depth > 0;
+        if (strchr(";,(){}#", c) || !c)
+            operators = 0;
+        else if (strchr("+-*/<>&|?=%^!~.:", c))
+            operators++;
+        if (c == '#') {
+            size_t word = at + 1;
+            while (word < size && (text[word] == ' ' || text[word] == '\t'))
+                word++;
+            if (size - word >= 2 && strncmp(text + word, "if", 2) == 0)
+                sections++;
+            else if (size - word >= 5 && strncmp(text + word, "endif", 5) == 0)
+                sections -= sections > 0;
+        }
+        elses += c == 'e' && size - at >= 4 && strncmp(text + at, "else", 4) == 0;
+        if (depth > DEPTH_MAX || sections > SECTIONS_MAX || operators > OPERATORS_MAX || elses > ELSES_MAX)
+            return true;
+        at++;
+    }
+    return false;
+}
+
 int ae_syntax_parse(const struct ae_grammar *grammar, TSParser *parser, const char *text, size_t size,
                     struct ae_syntax *ret, struct ae_error *err)
 {
     struct ae_syntax s = {0};
     if (size > AE_STRATEGY_SOURCE_MAX)
         return ae_error_set(err, AE_E_INPUT, "the source is longer than %zu MiB", AE_STRATEGY_SOURCE_MAX >> 20);
+    if (too_deep(text, size))
+        return ae_error_set(err, AE_E_INPUT, "the source is nested too deeply to be read");
     s.text = malloc(size + 1);
     s.size = size;
     if (!s.text)
