@@ -2,8 +2,10 @@
  * compute-sanitizer. Nothing of the secret bank leaves through here. */
 #include "cli/submission.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const size_names[] = {"small", "medium", "large", NULL};
 
@@ -162,13 +164,43 @@ static char *driver(const struct ae_case *cell)
     return fclose(out) == 0 ? text : NULL;
 }
 
+/* A folder of other people's files is left alone; of an earlier repro, what this one would mix up with its own goes. */
+static int clear_folder(const char *folder, struct ae_error *err)
+{
+    static const char *const drivers[] = {"driver.cpp", "driver.cu"};
+    static const char *const stale[] = {"driver.cpp", "driver.cu", "solution.c", "solution.cpp", "solution.cu", "solution.o",
+                                        "repro"};
+    char path[4600];
+    bool ours = false;
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, drivers[i]);
+        ours |= ae_file_exists(path);
+    }
+    DIR *open = opendir(folder);
+    bool empty = true;
+    for (const struct dirent *entry; open && (entry = readdir(open));)
+        empty &= strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    if (open)
+        closedir(open);
+    if (!empty && !ours)
+        return ae_error_set(err, AE_E_USAGE, "%s holds other files, which might be written over: name an empty or a new folder "
+                            "with --out", folder);
+    for (size_t i = 0; ours && i < sizeof stale / sizeof *stale; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, stale[i]);
+        (void)unlink(path);
+    }
+    return AE_OK;
+}
+
 static int write_folder(const struct ae_case *cell, const struct ae_submission_item *item, const char *tasks,
                         const char *folder, struct ae_error *err)
 {
     const struct ae_task *task = cell->inst.task;
     const char *ending = strrchr(item->path, '.');
     char path[4600], text[5200];
-    int rc = ae_folder_make(folder, err);
+    int rc = clear_folder(folder, err);
+    if (rc == AE_OK)
+        rc = ae_folder_make(folder, err);
     for (int i = 0; rc == AE_OK && i < task->arg_count; i++) {
         if (task->args[i].role == AE_IN || task->args[i].role == AE_INOUT)
             rc = write_array(folder, task->args[i].name, "", &cell->inst.array[i], err);

@@ -14,6 +14,7 @@ struct standing { /* one entrant's row before it is printed */
     struct ae_score *scores;
     size_t count, passed, absent;
     size_t k; /* fewest samples over its tasks */
+    bool untold; /* a task that passed has no baseline: what counts every task is not known */
     double user_gm, pass_1, pass_k, best_k;
 };
 
@@ -73,9 +74,11 @@ static bool score(const struct ae_board *board, const double *best, size_t who, 
     if (!ret->scores)
         return false;
     ret->count = ae_board_scores(board, best, who, AE_ALL_DOMAINS, ret->scores, &ret->absent);
-    for (size_t i = 0; i < ret->count; i++)
+    for (size_t i = 0; i < ret->count; i++) {
         ret->passed += ret->scores[i].passed;
-    ret->user_gm = ae_user_gm(ret->scores, ret->count);
+        ret->untold |= ret->scores[i].passed && isnan(ret->scores[i].s);
+    }
+    ret->user_gm = ret->untold ? NAN : ae_user_gm(ret->scores, ret->count);
     return score_samples(board, ret);
 }
 
@@ -188,11 +191,12 @@ static void leaderboard_row(struct ae_builder *b, const struct ae_board *board, 
     cells[n++] =
         ae_builder_gm(b, board, s->who, AE_ALL_DOMAINS, board->baseline, !board->baseline_name);
     cells[n++] = ae_cell_interval(ae_gm_tasks_interval(s->scores, s->count, AE_BOOTSTRAP_SEED));
-    cells[n++] = ae_cell_speedup(s->user_gm, ae_user_gm_tasks_interval(s->scores, s->count, AE_BOOTSTRAP_SEED));
+    cells[n++] = ae_cell_speedup(
+        s->user_gm, s->untold ? no_interval : ae_user_gm_tasks_interval(s->scores, s->count, AE_BOOTSTRAP_SEED));
     cells[n++] = ae_cell_number(ae_par_gm(s->scores, s->count), no_interval);
     cells[n++] = ae_cell_interval(ae_par_gm_tasks_interval(s->scores, s->count, AE_BOOTSTRAP_SEED));
     for (size_t i = 0; i < sizeof thresholds / sizeof *thresholds; i++)
-        cells[n++] = ae_cell_share(ae_fast(s->scores, s->count, thresholds[i]), no_interval);
+        cells[n++] = ae_cell_share(s->untold ? NAN : ae_fast(s->scores, s->count, thresholds[i]), no_interval);
     if (!board->baseline_name && any(board->parallel, board->task_count))
         cells[n++] = ae_builder_gm(b, board, s->who, AE_ALL_DOMAINS, board->parallel, false);
     if (any(board->tuned, board->task_count))
