@@ -31,9 +31,10 @@ const struct ae_command ae_commands[] = {
     {"profile", "where the wait goes: phases, floors, bottlenecks", "SOURCE [OPTION...]",
      "Calls on the practice bank: some untraced for the time, some under a tracer for the explanation. It explains; it "
      "decides no verdict and no time.", ae_profile_options_table, AE_OPERAND_PATH, ae_cmd_profile},
-    {"strategies", "why it is fast: 43 strategies, listed, explained, found in a source", "list|show ID|find SOURCE... [OPTION...]",
-     "A finding names the evidence that it rests on: the source, its machine code (--binary) or both. What that cannot "
-     "decide is said to be unknown, not absent.",
+    {"strategies", "why it is fast: 43 strategies, found, compared, attributed", "VERB [ARGUMENT...] [OPTION...]",
+     "Verbs: list, show ID, find SOURCE..., diff A B, attribute, recommend TASK|SOURCE.c, read SOURCE..., agreement, "
+     "export. A finding names the evidence that it rests on: the source, its machine code (--binary) or both. What that "
+     "cannot decide is said to be unknown, not absent.",
      ae_strategies_options, AE_OPERAND_PATH, ae_cmd_strategies},
     {"repro", "a practice instance and a plain driver in a folder, for a debugger", "SOURCE [OPTION...]", NULL,
      ae_repro_options, AE_OPERAND_PATH, ae_cmd_repro},

@@ -193,7 +193,7 @@ extern "C" void solution_compute(int num_points, int num_spaces, const float *po
     auto end_of = [&](size_t s) { return s + 1 < sets ? space_offsets[s + 1] : num_points; };
     for (size_t s = 0; s < sets; s++)
         tiles += (end_of(s) - space_offsets[s] + TILE - 1) / TILE;
-    // One copy brings points, offsets, tiles and the zeros that the maxima start from.
+    // One copy brings points, offsets and tiles; the maxima behind them start from zero.
     const size_t tile_at = points * sizeof(float2), offset_at = tile_at + tiles * sizeof(Tile),
                  result_at = (offset_at + sets * sizeof(int) + 15) / 16 * 16,
                  bytes = result_at + entries * sizeof(float);
