@@ -150,6 +150,16 @@ static void dump_object(struct ae_context *context, const char *path, const stru
     ae_items_release(&list);
 }
 
+/* The strategies are those of GPU programs: of a CPU program every finding would be a misreading. */
+static bool uses_device(const struct ae_bytes *source)
+{
+    static const char *const signs[] = {"__global__", "__device__", "cuda", "cublas", "cusparse", "thrust", "cub::"};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (memmem(source->data, source->size, signs[i], strlen(signs[i])))
+            return true;
+    return false;
+}
+
 static int find_one(struct ae_finder *finder, struct ae_context *context, const char *tasks, const char *path,
                     const struct ae_strategies_values *values, json_t *array, struct ae_error *err)
 {
@@ -158,6 +168,8 @@ static int find_one(struct ae_finder *finder, struct ae_context *context, const 
     struct ae_dump dump = {0};
     const struct ae_task *task = values->tasks.count ? values->tasks.items[0] : ae_strategies_task_of(path);
     int rc = ae_file_read(path, AE_STRATEGY_SOURCE_MAX, &source, err);
+    if (rc == AE_OK && !uses_device(&source))
+        rc = ae_error_set(err, AE_E_INPUT, "%s uses no device: strategies are looked for in CUDA programs", path);
     if (rc == AE_OK && task && tasks) {
         char file[4300];
         struct ae_error ignored;
