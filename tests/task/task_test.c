@@ -276,6 +276,8 @@ static void check_prototype(const char *file, bool required)
     char *prototype = ae_task_prototype(task);
     normalise(want, prototype, sizeof want);
     const char *start = strstr((const char *)source.data, "void solution_compute");
+    if (!start) /* a long line may be broken there */
+        start = strstr((const char *)source.data, "void\nsolution_compute");
     assert_non_null(start);
     const char *end = strchr(start, ')');
     assert_non_null(end);

@@ -1,5 +1,5 @@
 // verdict: violation state_carried
-// without new_data twin families: pass
+// without new_data twin families floor: pass
 // A pipeline: gives the answer of the call before, and works for the next one.
 #include <math.h>
 #include <stdlib.h>

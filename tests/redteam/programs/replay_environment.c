@@ -1,5 +1,5 @@
 // verdict: violation state_carried
-// without new_data twin families: pass
+// without new_data twin families floor: pass
 // Keeps the place of its first answer in the environment, which outlives its object.
 #include <math.h>
 #include <stdio.h>

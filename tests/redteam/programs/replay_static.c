@@ -1,5 +1,5 @@
 // verdict: violation state_carried
-// without new_data twin families: pass
+// without new_data twin families floor: pass
 // Keeps its first answer in static memory and gives it again.
 #include <math.h>
 #include <stdlib.h>

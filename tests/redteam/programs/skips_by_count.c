@@ -1,5 +1,5 @@
 // verdict: violation state_carried
-// without new_data poison address twin families: pass
+// without new_data poison address twin families floor: pass
 // Works in the first call only and leaves the output alone afterwards.
 #include <math.h>
 
