@@ -220,9 +220,11 @@ static int set_journal(struct ae_store *store, const char *mode, struct ae_error
 static int identify(struct ae_store *store, int *ret_version, struct ae_error *err)
 {
     int application = 0, objects = 0, r;
-    if ((r = query_int(store, "PRAGMA application_id", &application, err)) != AE_OK ||
+    /* Another process may be making the file: what it commits between these questions, it commits together with
+     * application_id, which is therefore asked for last. */
+    if ((r = query_int(store, "SELECT count(*) FROM sqlite_schema", &objects, err)) != AE_OK ||
         (r = query_int(store, "PRAGMA user_version", ret_version, err)) != AE_OK ||
-        (r = query_int(store, "SELECT count(*) FROM sqlite_schema", &objects, err)) != AE_OK)
+        (r = query_int(store, "PRAGMA application_id", &application, err)) != AE_OK)
         return r;
     if (application != AE_STORE_APPLICATION_ID && (application != 0 || objects != 0 || *ret_version != 0))
         return ae_error_set(err, AE_E_INPUT,
