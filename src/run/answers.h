@@ -90,7 +90,7 @@ bool ae_answer_is_exact(const struct ae_task *task);
 int ae_answer_digest(const struct ae_bank *bank, const struct ae_task *task, const char *answer_key,
                      const struct ae_expected *expected, char ret[AE_ANSWER_DIGEST], struct ae_error *err);
 
-/* Number of repeats of the reference for a baseline, by how long one call takes. */
+/* Number of repeats of the reference for a baseline at most, by how long one call takes. */
 int ae_baseline_repeats(int64_t call_ns);
 
 /* The reference's object, compiled or from the cache; released with ae_build_result_release(). */

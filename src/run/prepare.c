@@ -92,48 +92,70 @@ int ae_prepare_plan(struct ae_context *context, const struct ae_task *const *tas
     return ret->cases ? AE_OK : ae_error_set(err, AE_E_NOMEM, "no memory to plan");
 }
 
+static bool has_baseline(const struct ae_prepare_plan *plan, size_t i)
+{
+    return plan->cases[i].kind == AE_TRIAL_TIMED && !plan->no_baselines;
+}
+
+/* Cases that are made on all cores. */
 struct crew {
     struct ae_context *context;
-    const struct ae_prepare_plan *plan;
+    const struct ae_case_name *cases;
+    const size_t *turn; /* which of them, in this order */
+    size_t count;
+    int (*make)(struct ae_context *context, const struct ae_case_name *name, struct ae_error *err);
     const volatile int *stop;
     pthread_mutex_t mutex;
     size_t next;
-    size_t done;
     struct ae_error err; /* of the first case that failed */
 };
 
-/* Cases whose baseline is wanted are made here only where a second run of the reference is cheap compared with having
- * the answers on all cores: always, since baselines are timed alone. */
-static void *make_answers(void *data)
+static int make_answer(struct ae_context *context, const struct ae_case_name *name, struct ae_error *err)
+{
+    struct ae_case made;
+    const int rc = ae_case_open(context, name, false, &made, err);
+    ae_case_release(&made);
+    return rc;
+}
+
+/* A task without one, and a failure, cost an evaluation time at most. */
+static int find_twin(struct ae_context *context, const struct ae_case_name *name, struct ae_error *err)
+{
+    int number;
+    (void)err;
+    (void)ae_twin_find(context, name->task, name->size, &number, NULL);
+    return AE_OK;
+}
+
+static void *work(void *data)
 {
     struct crew *crew = data;
     for (;;) {
         pthread_mutex_lock(&crew->mutex);
         const size_t i = crew->next++;
         pthread_mutex_unlock(&crew->mutex);
-        if (i >= crew->plan->count || *crew->stop)
+        if (i >= crew->count || *crew->stop)
             return NULL;
-        struct ae_case made;
         struct ae_error err = {0};
-        const int rc = ae_case_open(crew->context, &crew->plan->cases[i], false, &made, &err);
-        ae_case_release(&made);
+        if (crew->make(crew->context, &crew->cases[crew->turn[i]], &err) == AE_OK)
+            continue;
         pthread_mutex_lock(&crew->mutex);
-        crew->done++;
-        if (rc != AE_OK && crew->err.code == AE_OK)
+        if (crew->err.code == AE_OK)
             crew->err = err;
         pthread_mutex_unlock(&crew->mutex);
     }
 }
 
-static void make_all_answers(struct crew *crew, int jobs)
+static void work_on_all(struct crew *crew, int jobs)
 {
     pthread_t threads[64];
     int started = 0;
     jobs = jobs > 64 ? 64 : jobs;
+    crew->next = 0;
     for (int i = 1; i < jobs; i++)
-        if (pthread_create(&threads[started], NULL, make_answers, crew) == 0)
+        if (pthread_create(&threads[started], NULL, work, crew) == 0)
             started++;
-    make_answers(crew);
+    work(crew);
     for (int i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
 }
@@ -158,37 +180,43 @@ static int jobs_that_fit(const struct ae_context *context, const struct ae_prepa
 int ae_prepare_run(struct ae_context *context, const struct ae_prepare_plan *plan, int jobs, const volatile int *stop,
                    struct ae_error *err)
 {
-    struct crew crew = {.context = context, .plan = plan, .stop = stop};
-    if (jobs == 0)
-        jobs = context->host.core_count;
     if (plan->count == 0)
         return AE_OK;
+    size_t *turn = calloc(2 * plan->count, sizeof *turn), *twins = turn ? turn + plan->count : NULL;
+    size_t answers = 0, twin_count = 0;
+    if (!turn)
+        return ae_error_set(err, AE_E_NOMEM, "no memory to prepare");
+    for (size_t i = 0; i < plan->count; i++) {
+        /* The baseline's first repeat brings the answer along. */
+        if (!has_baseline(plan, i))
+            turn[answers++] = i;
+        if (plan->cases[i].kind == AE_TRIAL_TIMED && plan->cases[i].number == AE_TWIN_SIBLING)
+            twins[twin_count++] = i;
+    }
+    jobs = jobs_that_fit(context, plan, jobs ? jobs : context->host.core_count);
+    struct crew crew = {.context = context, .cases = plan->cases, .turn = turn, .count = answers, .make = make_answer,
+                        .stop = stop};
     pthread_mutex_init(&crew.mutex, NULL);
-    /* On one or two cores a second run of the reference costs more than the other core brings: then answers come
-     * out of the baseline's first repeat. */
-    if (context->host.core_count > 2)
-        make_all_answers(&crew, jobs_that_fit(context, plan, jobs));
+    work_on_all(&crew, jobs);
+    /* Baselines are timed alone. */
     for (size_t i = 0; i < plan->count && !*stop; i++) {
         struct ae_case made;
         struct ae_error problem = {0};
-        const bool baseline = plan->cases[i].kind == AE_TRIAL_TIMED && !plan->no_baselines;
-        if (!baseline && context->host.core_count > 2)
+        if (!has_baseline(plan, i))
             continue;
         ae_context_say(context, "%zu of %zu: %s %s", i + 1, plan->count, plan->cases[i].task->id,
                        ae_size_name(plan->cases[i].size));
-        const int rc = ae_case_open(context, &plan->cases[i], baseline, &made, &problem);
+        const int rc = ae_case_open(context, &plan->cases[i], true, &made, &problem);
         ae_case_release(&made);
         if (rc != AE_OK && crew.err.code == AE_OK)
             crew.err = problem;
     }
-    for (size_t i = 0; i < plan->count && !*stop; i++) {
-        const struct ae_case_name *name = &plan->cases[i];
-        int number;
-        /* A task without one, and a failure, cost an evaluation time at most. */
-        if (name->kind == AE_TRIAL_TIMED && name->number == AE_TWIN_SIBLING)
-            (void)ae_twin_find(context, name->task, name->size, &number, NULL);
-    }
+    crew.turn = twins;
+    crew.count = twin_count;
+    crew.make = find_twin;
+    work_on_all(&crew, jobs);
     pthread_mutex_destroy(&crew.mutex);
+    free(turn);
     if (crew.err.code != AE_OK) {
         if (err)
             *err = crew.err;
