@@ -251,9 +251,11 @@ static int run_reference(struct ae_context *context, struct ae_case *cell, bool 
     const struct ae_runner_options options = {
         .worker = context->worker,
         .target = AE_CPU,
-        .cores = &context->host.submission_cores,
-        .spin = context->host.spin,
+        .cores = baseline ? &context->host.submission_cores : &context->host.cores,
+        /* What is not timed may have company: on one core, with a parent that spins, they would wait for each other. */
+        .spin = baseline ? context->host.spin : AE_SPIN_NEVER,
         .single = true,
+        .beside = !baseline,
         .memory_bytes = REFERENCE_MEMORY,
         .layers_off = context->layers_off,
         .guards_off = context->guards_off,

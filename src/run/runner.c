@@ -264,7 +264,7 @@ static int spawn(struct ae_runner *runner, const int fds[5], struct ae_error *er
         .fd_count = fd_count,
         .limits = limits,
         .limit_count = COUNT(limits) - !bounded,
-        .affinity = o->single ? &one : o->cores,
+        .affinity = o->single && !o->beside ? &one : o->cores,
         .layers = layers & ~o->layers_off,
         .landlock_fd = landlock,
         /* The driver names its threads through /proc/self/task/N/comm; a private /proc has no other process. */

@@ -49,6 +49,7 @@ struct ae_runner_options {
     const cpu_set_t *cores;  /* that the submission may use */
     enum ae_spin spin;
     bool single;             /* one core: the reference */
+    bool beside;             /* others run at the same time: on any of the cores, not on the one that `single` takes */
     bool ledger;             /* allocations are counted; nothing is timed */
     bool trace;              /* calls are profiled; nothing is timed */
     /* Program and options, NULL-terminated, that the worker is run under: a sanitizer or a profiler, which needs system
