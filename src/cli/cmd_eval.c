@@ -217,7 +217,7 @@ static const char *language_of(enum ae_build_kind kind)
 
 /* Evaluates one item at one size and stores the result. */
 static int evaluate_item(struct session *s, struct ae_submission_item *item, enum ae_size size,
-                         struct ae_measurement *ret, struct ae_error *err)
+                         struct ae_measurement *ret, int64_t *ret_id, struct ae_error *err)
 {
     const struct ae_submission_info info = {
         .task = item->task,
@@ -244,21 +244,23 @@ static int evaluate_item(struct session *s, struct ae_submission_item *item, enu
     snprintf(stored.language, sizeof stored.language, "%s", language_of(item->kind));
     int rc = ae_store_submission_put(s->store, &stored, err);
     if (rc == AE_OK)
-        rc = ae_store_measurement_put(s->store, s->run, ret, s->options_key, NULL, err);
+        rc = ae_store_measurement_put(s->store, s->run, ret, s->options_key, ret_id, err);
     return rc;
 }
 
-/* What cannot be explained is passed over with a line: the result stands. */
-static bool profile_item(struct session *s, const struct ae_submission_item *item, enum ae_size size,
+/* What cannot be explained is passed over with a line: the result stands. id: of the measurement that it explains. */
+static bool profile_item(struct session *s, const struct ae_submission_item *item, enum ae_size size, int64_t id,
                          struct ae_profile *ret)
 {
     struct ae_error err = {0};
+    struct ae_explanation explanation;
     const struct ae_submission_info info = {item->task, item->target, item->entrant, item->sample, item->path,
                                             &item->build};
     const struct ae_profile_options options = {.timeout_ns = s->values.timeout_s * AE_SEC,
                                                .single = item->single,
                                                .quick = true};
-    if (ae_profile_run(&s->context, &info, size, &options, ret, &err) == AE_OK)
+    if (ae_profile_run(&s->context, &info, size, &options, ret, &err) == AE_OK &&
+        (!ae_profile_explain(ret, &explanation) || ae_store_explanation_put(s->store, id, &explanation, &err) == AE_OK))
         return true;
     ae_autofree char *reason = ae_cli_printable_line(err.text);
     pthread_mutex_lock(&s->queue->mutex);
@@ -308,10 +310,11 @@ static int run_lane(struct session *s, bool cpu)
             s->skipped++;
             continue;
         }
-        rc = evaluate_item(s, job.item, job.size, &m, &s->err);
+        int64_t id = 0;
+        rc = evaluate_item(s, job.item, job.size, &m, &id, &s->err);
         struct ae_profile profile = {0};
         const bool profiled = s->values.profile && rc == AE_OK && m.verdict == AE_PASS &&
-                              profile_item(s, job.item, job.size, &profile);
+                              profile_item(s, job.item, job.size, id, &profile);
         pthread_mutex_lock(&s->queue->mutex);
         print_line(s, &m, profiled ? &profile : NULL);
         s->evaluated++;
@@ -436,7 +439,7 @@ static int answer_line(struct session *s, const char *text, size_t size, struct 
         item.source = (struct ae_bytes){(unsigned char *)(uintptr_t)line.source, line.source_size};
         rc = ae_items_build(&list, &s->context, 1, s->values.arch, err);
         if (rc == AE_OK) {
-            rc = evaluate_item(s, &item, line.size, &m, err);
+            rc = evaluate_item(s, &item, line.size, &m, NULL, err);
             answer = measurement_json(&m, line.id);
             s->evaluated++;
             s->passed += m.verdict == AE_PASS;

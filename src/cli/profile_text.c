@@ -41,18 +41,14 @@ static void print_phase(const struct ae_profile *p, enum ae_phase phase, int64_t
 
 static void print_waterfall(const struct ae_profile *p, int width, FILE *out)
 {
-    /* In the order in which a call goes through them. */
-    static const enum ae_phase order[] = {AE_PHASE_ALLOC, AE_PHASE_IN,   AE_PHASE_LAUNCH, AE_PHASE_KERNEL,
-                                          AE_PHASE_LIBRARY, AE_PHASE_OUT, AE_PHASE_WAIT,  AE_PHASE_FREE,
-                                          AE_PHASE_HOST, AE_PHASE_SYSTEM, AE_PHASE_IDLE};
     int bar = width - NAME_WIDTH - NUMBER_WIDTH - (p->floors.call_ns > 0 ? 25 : 0);
     int64_t before = 0;
     bar = bar < BAR_MIN ? BAR_MIN : bar;
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        if (p->facts.phase[order[i]].own_ns == 0)
+    for (int phase = 0; phase < AE_PHASE_COUNT; phase++) { /* in the order in which a call goes through them */
+        if (p->facts.phase[phase].own_ns == 0)
             continue;
-        print_phase(p, order[i], before, bar, out);
-        before += p->facts.phase[order[i]].own_ns;
+        print_phase(p, (enum ae_phase)phase, before, bar, out);
+        before += p->facts.phase[phase].own_ns;
     }
     fprintf(out, "  %-*s %10.3f ms 100.0 %%", NAME_WIDTH, "call", in_ms((double)p->facts.call_ns));
     if (p->floors.call_ns > 0)

@@ -4,32 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    const char *name, *title;
-} phases[AE_PHASE_COUNT] = {
-    [AE_PHASE_ALLOC] = {"alloc", "allocation"},
-    [AE_PHASE_IN] = {"in", "host to device"},
-    [AE_PHASE_LAUNCH] = {"launch", "launching"},
-    [AE_PHASE_KERNEL] = {"kernel", "kernels"},
-    [AE_PHASE_LIBRARY] = {"library", "libraries"},
-    [AE_PHASE_OUT] = {"out", "device to host"},
-    [AE_PHASE_WAIT] = {"wait", "waiting"},
-    [AE_PHASE_FREE] = {"free", "free"},
-    [AE_PHASE_HOST] = {"host", "host computation"},
-    [AE_PHASE_SYSTEM] = {"system", "operating system"},
-    [AE_PHASE_IDLE] = {"idle", "idle"},
-};
-
-const char *ae_phase_name(enum ae_phase phase)
-{
-    return phases[phase].name;
-}
-
-const char *ae_phase_title(enum ae_phase phase)
-{
-    return phases[phase].title;
-}
-
 /* The phase of a driver call while the device is idle. */
 static const enum ae_phase phase_of_api[AE_API_COUNT] = {
     [AE_API_OTHER] = AE_PHASE_LIBRARY,

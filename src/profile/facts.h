@@ -2,32 +2,8 @@
 #ifndef AE_PROFILE_FACTS_H
 #define AE_PROFILE_FACTS_H
 
+#include "judge/phase.h"
 #include "profile/trace.h"
-
-/* Every moment of the call belongs to one phase. Work on the device comes first (kernels before copies), then what the
- * calling thread asks of the driver while the device is idle, then what other threads ask of it, then the rest. */
-enum ae_phase {
-    AE_PHASE_ALLOC,   /* memory allocated, pinned or registered */
-    AE_PHASE_IN,      /* copies host to device, staging included */
-    AE_PHASE_LAUNCH,  /* launching while the device has nothing to do */
-    AE_PHASE_KERNEL,  /* kernels, memsets and copies within the device */
-    AE_PHASE_LIBRARY, /* kernels of the toolkit's libraries; loading code, making streams, events and graphs */
-    AE_PHASE_OUT,     /* copies device to host */
-    AE_PHASE_WAIT,    /* waiting for a device that has nothing to do */
-    AE_PHASE_FREE,    /* memory freed, unpinned, unregistered */
-    AE_PHASE_HOST,    /* computation on the host */
-    AE_PHASE_SYSTEM,  /* the operating system's part of it; cpu target only */
-    AE_PHASE_IDLE,    /* neither host nor device work */
-    AE_PHASE_COUNT
-};
-
-const char *ae_phase_name(enum ae_phase phase); /* "alloc", "in": for JSON */
-const char *ae_phase_title(enum ae_phase phase); /* for people */
-
-struct ae_phase_time {
-    int64_t own_ns;  /* overlaps counted once: these add up to the call */
-    int64_t busy_ns; /* whenever it went on, hidden behind others or not */
-};
 
 #define AE_KERNELS_MAX 64
 

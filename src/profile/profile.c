@@ -317,3 +317,27 @@ double ae_profile_overhead(const struct ae_profile *profile)
                ? (double)profile->profiled_ns / (double)profile->timed_ns - 1
                : 0;
 }
+
+bool ae_profile_explain(const struct ae_profile *p, struct ae_explanation *ret)
+{
+    if (p->profiled_calls == 0)
+        return false;
+    *ret = (struct ae_explanation){.call_ns = p->facts.call_ns,
+                                   .timed_ns = p->timed_ns,
+                                   .floor_ns = (int64_t)p->floors.call_ns,
+                                   .calls = p->profiled_calls,
+                                   .dropped = p->facts.dropped < INT64_MAX ? (int64_t)p->facts.dropped : INT64_MAX};
+    snprintf(ret->note, sizeof ret->note, "%s", p->note);
+    memcpy(ret->phases, p->facts.phase, sizeof ret->phases);
+    for (int phase = 0; phase < AE_PHASE_COUNT; phase++)
+        ret->floors[phase] = (int64_t)ae_floor_of_phase(&p->floors, (enum ae_phase)phase);
+    for (int i = 0; i < p->bottleneck_count && i < AE_EXPLANATION_REASONS; i++) {
+        const struct ae_bottleneck *b = &p->bottlenecks[i];
+        struct ae_reason *reason = &ret->reasons[ret->reason_count++];
+        snprintf(reason->rule, sizeof reason->rule, "%s", b->rule->id);
+        snprintf(reason->text, sizeof reason->text, "%s", b->text);
+        reason->share = b->share;
+        reason->gain_ns = (int64_t)b->gain_ns;
+    }
+    return true;
+}

@@ -46,6 +46,9 @@ void ae_profile_release(struct ae_profile *profile);
 /* How much longer the profiled call is than the timed ones, as a share of these; 0 where either is missing. */
 double ae_profile_overhead(const struct ae_profile *profile);
 
+/* What is worth keeping beside a result. False where no call was explained. */
+bool ae_profile_explain(const struct ae_profile *profile, struct ae_explanation *ret);
+
 /* All of it; the caller's. NULL: no memory. */
 struct json_t *ae_profile_json(const struct ae_profile *profile);
 /* The trace in the Chrome trace event format. */

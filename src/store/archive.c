@@ -139,6 +139,24 @@ static json_t *trial_of(const struct ae_trial *t)
                      isfinite(t->max_share) ? json_real(t->max_share) : json_null());
 }
 
+/* NULL: no memory. */
+static json_t *explanation_of(const struct ae_explanation *e)
+{
+    json_t *phases = json_array(), *reasons = json_array();
+    for (int i = 0; i < AE_PHASE_COUNT; i++)
+        if (e->phases[i].own_ns || e->phases[i].busy_ns || e->floors[i])
+            (void)json_array_append_new(phases, json_pack("[s, I, I, I]", ae_phase_name((enum ae_phase)i),
+                                                          (json_int_t)e->phases[i].own_ns,
+                                                          (json_int_t)e->phases[i].busy_ns, (json_int_t)e->floors[i]));
+    for (int i = 0; i < e->reason_count; i++)
+        (void)json_array_append_new(reasons, json_pack("[o, o, f, I]", text_of(e->reasons[i].rule),
+                                                       text_of(e->reasons[i].text), e->reasons[i].share,
+                                                       (json_int_t)e->reasons[i].gain_ns));
+    return json_pack("{s:I, s:I, s:I, s:i, s:I, s:o, s:o, s:o}", "call_ns", (json_int_t)e->call_ns, "timed_ns",
+                     (json_int_t)e->timed_ns, "floor_ns", (json_int_t)e->floor_ns, "calls", e->calls, "dropped",
+                     (json_int_t)e->dropped, "note", text_of(e->note), "phases", phases, "reasons", reasons);
+}
+
 static int put_measurement(void *data, const struct ae_stored *stored)
 {
     struct writer *w = data;
@@ -170,6 +188,11 @@ static int put_measurement(void *data, const struct ae_stored *stored)
         return no_memory(w->err);
     }
     json_decref(rest);
+    if ((*m->baseline_place && json_object_set_new(line, "baseline_place", text_of(m->baseline_place)) != 0) ||
+        (stored->explanation && json_object_set_new(line, "explanation", explanation_of(stored->explanation)) != 0)) {
+        json_decref(line);
+        return no_memory(w->err);
+    }
     w->counts.measurements++;
     return put_line(w, json_pack("{s:o}", "measurement", line));
 }
@@ -206,7 +229,7 @@ static int put_runs(struct writer *w)
     int r = AE_OK;
     for (size_t i = w->chosen_count; r == AE_OK && i-- > 0;) { /* the store lists the newest first */
         struct chosen *c = &w->chosen[i];
-        const struct ae_measurement_filter filter = {.run = c->id, .trials = AE_TRIALS_ALL, .with_log = true};
+        const struct ae_measurement_filter filter = {.run = c->id, .trials = AE_TRIALS_ALL, .with_log = true, .explained = true};
         w->run = c->id;
         r = put_environment(w, c->environment);
         if (r == AE_OK) {

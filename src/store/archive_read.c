@@ -179,13 +179,71 @@ static bool read_trial(const json_t *line, struct ae_trial *ret)
            times[0] >= 0 && times[1] >= 0 && times[2] >= 0 && times[3] >= -1;
 }
 
+static bool read_phase(const json_t *line, struct ae_explanation *e)
+{
+    const char *name;
+    json_int_t own, busy, floor;
+    if (json_unpack((json_t *)line, "[s, I, I, I!]", &name, &own, &busy, &floor) != 0 || own < 0 || busy < 0 || floor < 0)
+        return false;
+    const enum ae_phase phase = ae_phase_find(name);
+    if (phase == AE_PHASE_COUNT) /* of a later version */
+        return true;
+    e->phases[phase] = (struct ae_phase_time){own, busy};
+    e->floors[phase] = floor;
+    return true;
+}
+
+static bool read_reason(const json_t *line, struct ae_explanation *e)
+{
+    const char *rule, *text;
+    json_int_t gain;
+    struct ae_reason *reason = &e->reasons[e->reason_count];
+    if (e->reason_count == AE_EXPLANATION_REASONS ||
+        json_unpack((json_t *)line, "[s, s, F, I!]", &rule, &text, &reason->share, &gain) != 0 || gain < 0 ||
+        !(reason->share >= 0 && reason->share <= 1))
+        return false;
+    snprintf(reason->rule, sizeof reason->rule, "%s", rule);
+    snprintf(reason->text, sizeof reason->text, "%s", text);
+    reason->gain_ns = gain;
+    e->reason_count++;
+    return true;
+}
+
+static bool read_explanation(const json_t *line, struct ae_explanation *ret)
+{
+    const char *note;
+    const json_t *phases, *reasons;
+    json_int_t times[4];
+    *ret = (struct ae_explanation){0};
+    if (json_unpack((json_t *)line, "{s:I, s:I, s:I, s:i, s:I, s:s, s:o, s:o}", "call_ns", &times[0], "timed_ns", &times[1],
+                    "floor_ns", &times[2], "calls", &ret->calls, "dropped", &times[3], "note", &note, "phases", &phases,
+                    "reasons", &reasons) != 0 ||
+        times[0] < 0 || times[1] < 0 || times[2] < 0 || times[3] < 0 || ret->calls < 0 || !json_is_array(phases) ||
+        !json_is_array(reasons))
+        return false;
+    ret->call_ns = times[0];
+    ret->timed_ns = times[1];
+    ret->floor_ns = times[2];
+    ret->dropped = times[3];
+    snprintf(ret->note, sizeof ret->note, "%s", note);
+    bool fine = true;
+    for (size_t i = 0; fine && i < json_array_size(phases); i++)
+        fine = read_phase(json_array_get(phases, i), ret);
+    for (size_t i = 0; fine && i < json_array_size(reasons); i++)
+        fine = read_reason(json_array_get(reasons, i), ret);
+    return fine;
+}
+
 static int read_measurement(struct reader *r, const json_t *line)
 {
     json_int_t run, compile_ns, started_ns, wall_ns, notes, sandbox;
     const char *submission, *entrant, *task, *size, *target, *options_key, *path, *verdict, *violation, *detail,
         *uuid;
-    const json_t *log, *trials;
+    const json_t *log, *trials, *explained = json_object_get(line, "explanation");
+    const char *place = json_string_value(json_object_get(line, "baseline_place"));
     struct ae_measurement m = {0};
+    struct ae_explanation explanation;
+    int64_t id = 0;
     int version, known = 0;
     if (json_unpack(
             (json_t *)line,
@@ -208,11 +266,14 @@ static int read_measurement(struct reader *r, const json_t *line)
         return bad(r, "a measurement has a name that is none");
     if (!json_is_array(trials) || json_array_size(trials) > TRIALS_MAX)
         return bad(r, "a measurement has no list of trials, or too many");
+    if (explained && !read_explanation(explained, &explanation))
+        return bad(r, "an explanation is none");
     snprintf(m.entrant, sizeof m.entrant, "%s", entrant);
     snprintf(m.submission, sizeof m.submission, "%s", submission);
     snprintf(m.source_path, sizeof m.source_path, "%s", path);
     snprintf(m.detail, sizeof m.detail, "%s", detail);
     snprintf(m.device_uuid, sizeof m.device_uuid, "%s", uuid);
+    snprintf(m.baseline_place, sizeof m.baseline_place, "%s", place ? place : "");
     m.log = (char *)json_string_value(log); /* not ours to free */
     m.compile_ns = compile_ns;
     m.started_ns = started_ns;
@@ -228,9 +289,11 @@ static int read_measurement(struct reader *r, const json_t *line)
             rc = ae_error_set(r->err, AE_E_NOMEM, "no memory for the trials of a measurement");
     }
     if (rc == AE_OK)
-        rc = ae_store_measurement_insert(r->store, ours, &m, task, version, options_key, &known, r->err);
+        rc = ae_store_measurement_insert(r->store, ours, &m, task, version, options_key, &id, &known, r->err);
     if (rc == AE_E_USAGE)
         rc = bad(r, "a measurement comes before its submission");
+    if (rc == AE_OK && explained)
+        rc = ae_store_explanation_insert(r->store, id, &explanation, r->err);
     *(known ? &r->counts.known : &r->counts.measurements) += rc == AE_OK;
     m.log = NULL;
     ae_measurement_release(&m);

@@ -36,10 +36,22 @@ int ae_column_int(sqlite3_stmt *statement, int column);
 void ae_bind_text(sqlite3_stmt *statement, int parameter, const char *text); /* NULL binds NULL; static lifetime */
 
 /* Inside of a transaction of the caller's, for a task that this program need not know. A measurement that the run has
- * already sets *ret_known and is no error; AE_E_USAGE: there is no such run or submission. */
+ * already sets *ret_known and is no error; AE_E_USAGE: there is no such run or submission. *ret_id: its number, in
+ * either case. */
 int ae_store_measurement_insert(struct ae_store *store, int64_t run, const struct ae_measurement *measurement,
-                                const char *task, int task_version, const char *options_key, int *ret_known,
+                                const char *task, int task_version, const char *options_key, int64_t *ret_id,
+                                int *ret_known, struct ae_error *err);
+/* Likewise; where the measurement is explained already, nothing happens. */
+int ae_store_explanation_insert(struct ae_store *store, int64_t measurement, const struct ae_explanation *explanation,
                                 struct ae_error *err);
+/* Statements of one walk; all NULL at first, finalised by ae_explanation_reader_release(). */
+struct ae_explanation_reader {
+    sqlite3_stmt *head, *phases, *reasons;
+};
+/* *ret_there: is there one? */
+int ae_store_explanation_read(struct ae_store *store, struct ae_explanation_reader *reader, int64_t measurement,
+                              struct ae_explanation *ret, bool *ret_there, struct ae_error *err);
+void ae_explanation_reader_release(struct ae_explanation_reader *reader);
 /* The number of the run that began at that moment in that environment with that command; 0: there is none. */
 int ae_store_run_find(struct ae_store *store, const struct ae_run *run, int64_t *ret_id, struct ae_error *err);
 

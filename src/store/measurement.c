@@ -110,15 +110,39 @@ int ae_store_measurement_put(struct ae_store *store, int64_t run, const struct a
     return r;
 }
 
-int ae_store_measurement_insert(struct ae_store *store, int64_t run, const struct ae_measurement *measurement,
-                                const char *task, int task_version, const char *options_key, int *ret_known,
-                                struct ae_error *err)
+/* The measurement that keeps another one with the same names out of the run. */
+static int find_known(struct ae_store *store, int64_t run, const struct ae_measurement *m, const char *task,
+                      int64_t *ret_id, struct ae_error *err)
 {
-    int64_t id = 0;
-    const int r = put_measurement(store, run, measurement, task, task_version, options_key, &id, ret_known, err);
+    ae_autostatement sqlite3_stmt *s = NULL;
+    const int r = ae_store_prepare(store,
+                                   "SELECT id FROM measurements WHERE run = ?1 AND submission = ?2 AND entrant = ?3"
+                                   " AND sample = ?4 AND task = ?5 AND size = ?6 AND target = ?7",
+                                   &s, putting, err);
+    if (r != AE_OK)
+        return r;
+    (void)sqlite3_bind_int64(s, 1, run);
+    ae_bind_text(s, 2, m->submission);
+    ae_bind_text(s, 3, m->entrant);
+    (void)sqlite3_bind_int(s, 4, m->sample);
+    ae_bind_text(s, 5, task);
+    ae_bind_text(s, 6, ae_size_name(m->size));
+    ae_bind_text(s, 7, ae_target_name(m->target));
+    const int rc = sqlite3_step(s);
+    if (rc != SQLITE_ROW)
+        return ae_store_error(store, rc == SQLITE_DONE ? SQLITE_CORRUPT : rc, putting, err);
+    *ret_id = sqlite3_column_int64(s, 0);
+    return AE_OK;
+}
+
+int ae_store_measurement_insert(struct ae_store *store, int64_t run, const struct ae_measurement *measurement,
+                                const char *task, int task_version, const char *options_key, int64_t *ret_id,
+                                int *ret_known, struct ae_error *err)
+{
+    const int r = put_measurement(store, run, measurement, task, task_version, options_key, ret_id, ret_known, err);
     if (*ret_known)
-        return AE_OK;
-    return r == AE_OK ? put_trials(store, id, measurement, err) : r;
+        return find_known(store, run, measurement, task, ret_id, err);
+    return r == AE_OK ? put_trials(store, *ret_id, measurement, err) : r;
 }
 
 int ae_store_measurement_exists(struct ae_store *store, const struct ae_measurement_key *key, bool *ret,
@@ -207,7 +231,8 @@ struct reader {
     struct ae_store *store;
     sqlite3_stmt *row, *trials;
     unsigned kinds;
-    bool with_log;
+    bool with_log, explained;
+    struct ae_explanation_reader explanations;
 };
 
 static int read_trials(struct reader *reader, int64_t id, struct ae_measurement *m, struct ae_error *err)
@@ -298,9 +323,14 @@ static int visit_one(struct reader *reader, int64_t id, int (*visit)(void *, con
                      struct ae_error *err)
 {
     struct ae_stored stored = {.id = id};
+    struct ae_explanation explanation;
+    bool explained = false;
     int r = read_row(reader, id, &stored, err);
     if (r == AE_OK && reader->kinds)
         r = read_trials(reader, id, &stored.measurement, err);
+    if (r == AE_OK && reader->explained)
+        r = ae_store_explanation_read(reader->store, &reader->explanations, id, &explanation, &explained, err);
+    stored.explanation = explained ? &explanation : NULL;
     if (r == AE_OK)
         r = visit(data, &stored);
     ae_measurement_release(&stored.measurement);
@@ -397,7 +427,8 @@ int ae_store_measurements(struct ae_store *store, const struct ae_measurement_fi
                           int (*visit)(void *data, const struct ae_stored *stored), void *data,
                           struct ae_error *err)
 {
-    struct reader reader = {.store = store, .kinds = filter->trials, .with_log = filter->with_log};
+    struct reader reader = {
+        .store = store, .kinds = filter->trials, .with_log = filter->with_log, .explained = filter->explained};
     /* one view of the file for all statements; a walk within a walk shares it */
     const bool outermost = sqlite3_get_autocommit(store->db) != 0;
     const int rc = outermost ? sqlite3_exec(store->db, "BEGIN", NULL, NULL, NULL) : SQLITE_OK;
@@ -406,6 +437,7 @@ int ae_store_measurements(struct ae_store *store, const struct ae_measurement_fi
     const int r = walk(&reader, filter, visit, data, err);
     sqlite3_finalize(reader.row);
     sqlite3_finalize(reader.trials);
+    ae_explanation_reader_release(&reader.explanations);
     if (outermost)
         ae_store_rollback(store);
     return r;

@@ -156,5 +156,35 @@ static const char readings[] =
     "  PRIMARY KEY (reading, strategy)"
     ") STRICT, WITHOUT ROWID;";
 
-const char *const ae_store_migrations[] = {first, second, generations, baseline_places, readings};
+/* What `eval --profile` found out of a measurement. */
+static const char explanations[] =
+    "CREATE TABLE explanations ("
+    "  measurement INTEGER PRIMARY KEY REFERENCES measurements(id),"
+    "  call_ns INTEGER NOT NULL,"  /* of the explained call, to which the phases' own times add up */
+    "  timed_ns INTEGER NOT NULL," /* without the tracer; 0: not known */
+    "  floor_ns INTEGER NOT NULL," /* 0: not known */
+    "  calls INTEGER NOT NULL,"
+    "  dropped INTEGER NOT NULL,"
+    "  note TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE TABLE phases ("
+    "  measurement INTEGER NOT NULL REFERENCES explanations(measurement),"
+    "  phase TEXT NOT NULL,"
+    "  own_ns INTEGER NOT NULL,"
+    "  busy_ns INTEGER NOT NULL,"
+    "  floor_ns INTEGER NOT NULL,"
+    "  PRIMARY KEY (measurement, phase)"
+    ") STRICT, WITHOUT ROWID;"
+    "CREATE TABLE reasons ("
+    "  measurement INTEGER NOT NULL REFERENCES explanations(measurement),"
+    "  number INTEGER NOT NULL," /* the most important first */
+    "  rule TEXT NOT NULL,"
+    "  text TEXT NOT NULL,"
+    "  share REAL NOT NULL,"
+    "  gain_ns INTEGER NOT NULL,"
+    "  PRIMARY KEY (measurement, number)"
+    ") STRICT, WITHOUT ROWID;";
+
+const char *const ae_store_migrations[] = {first,    second,      generations, baseline_places,
+                                           readings, explanations};
 const int ae_store_version = sizeof ae_store_migrations / sizeof *ae_store_migrations;

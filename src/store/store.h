@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "judge/measurement.h"
+#include "judge/phase.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,6 +105,11 @@ int ae_store_runs(struct ae_store *store, int (*visit)(void *data, const struct 
 int ae_store_measurement_put(struct ae_store *store, int64_t run, const struct ae_measurement *measurement,
                              const char *options_key, int64_t *ret_id, struct ae_error *err);
 
+/* Keeps what a profile found out of a measurement, once: AE_E_USAGE where there is one already, or no such measurement.
+ * One transaction. */
+int ae_store_explanation_put(struct ae_store *store, int64_t measurement, const struct ae_explanation *explanation,
+                             struct ae_error *err);
+
 struct ae_measurement_key {
     int64_t run;             /* 0: any */
     const char *environment; /* NULL: any */
@@ -136,6 +142,7 @@ struct ae_measurement_filter {
      * to a result of the same submission, and measurements from given seeds to those from the secret bank. */
     bool latest;
     bool with_log;   /* read `log`, else NULL */
+    bool explained;  /* read the explanation where there is one */
     unsigned trials; /* mask of 1u << enum ae_trial_kind: the trials to read */
 };
 
@@ -150,6 +157,7 @@ struct ae_stored {
     const char *environment_name;
     const char *bank;
     const char *options_key;
+    const struct ae_explanation *explanation; /* NULL: none, or not asked for; times in it are nothing negative */
     struct ae_measurement measurement;
 };
 

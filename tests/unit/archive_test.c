@@ -86,7 +86,20 @@ static void put_measurement(int64_t run, const char *entrant, const char *source
                                        .max_share = 0.1}};
     for (size_t i = 0; i < 2; i++)
         require(ae_measurement_add(&m, &trials[i]));
-    require(ae_store_measurement_put(from, run, &m, "key", NULL, &err));
+    int64_t id;
+    snprintf(m.baseline_place, sizeof m.baseline_place, "another machine");
+    require(ae_store_measurement_put(from, run, &m, "key", &id, &err));
+    const struct ae_explanation explanation = {.call_ns = 100,
+                                               .timed_ns = 90,
+                                               .floor_ns = 30,
+                                               .calls = 3,
+                                               .note = "\xff </script>",
+                                               .phases = {[AE_PHASE_IN] = {60, 70}, [AE_PHASE_KERNEL] = {40, 40}},
+                                               .floors = {[AE_PHASE_IN] = 20},
+                                               .reasons = {{"pageable", "\"60 %\"", 0.6, 40}},
+                                               .reason_count = 1};
+    if (strcmp(entrant, "alice") == 0)
+        require(ae_store_explanation_put(from, id, &explanation, &err));
     ae_measurement_release(&m);
 }
 
@@ -194,6 +207,58 @@ static void there_and_back(void **state)
     free(first);
 }
 
+static int count_explained(void *data, const struct ae_stored *stored)
+{
+    assert_string_equal(stored->measurement.baseline_place, "another machine");
+    *(int *)data += stored->explanation != NULL;
+    return 0;
+}
+
+static int explained_in(struct ae_store *store)
+{
+    int count = 0;
+    const struct ae_measurement_filter all = {.explained = true};
+    require(ae_store_measurements(store, &all, count_explained, &count, &err));
+    return count;
+}
+
+/* An archive with explanations adds them to measurements that came without. */
+static void explanations(void **state)
+{
+    (void)state;
+    struct ae_archive_counts counts;
+    size_t size;
+    write_archive(from, NULL, 0, NULL);
+    char *all = slurp(&size), chain[AE_SHA256_HEX] = "";
+    FILE *out = fopen(path, "w");
+    size_t lines = 0, cut = 0;
+    assert_non_null(out);
+    for (char *line = strtok(all, "\n"); line; line = strtok(NULL, "\n")) {
+        char *member = strstr(line, ",\"explanation\":");
+        if (strncmp(line, "{\"end\"", 6) == 0)
+            break;
+        if (member) { /* the last one of its line */
+            strcpy(member, "}}");
+            cut++;
+        }
+        require(ae_archive_chain(chain, line, strlen(line), &err));
+        fprintf(out, "%s\n", line);
+        lines++;
+    }
+    fprintf(out, "{\"end\":{\"lines\":%zu,\"chain\":\"%s\"}}\n", lines, chain);
+    fclose(out);
+    free(all);
+    assert_int_equal(cut, 2);
+    require(ae_archive_read(to, path, &counts, &err));
+    assert_int_equal(explained_in(to), 0);
+    write_archive(from, NULL, 0, NULL);
+    require(ae_archive_read(to, path, &counts, &err));
+    assert_int_equal(counts.known, 4);
+    assert_int_equal(explained_in(to), 2);
+    require(ae_archive_read(to, path, &counts, &err));
+    assert_int_equal(explained_in(to), 2);
+}
+
 static void some_runs(void **state)
 {
     (void)state;
@@ -267,6 +332,22 @@ static int read_lines(const char *const *lines)
 }
 
 #define HEAD       "{\"schema\":\"acceleval.archive/1\",\"tool_version\":\"0.1.0\"}"
+#define MEASURED                                                                                                        \
+    "{\"measurement\":{\"run\":1,\"submission\":\"" EMPTY_HASH "\",\"entrant\":\"a\",\"sample\":0,\"task\":\"t\","          \
+    "\"task_version\":1,\"size\":\"small\",\"target\":\"cpu\",\"options_key\":\"\",\"source_path\":\"x.c\",\"verdict\":\"pass\"," \
+    "\"violation\":\"\",\"detail\":\"\",\"log\":null,\"compile_ns\":1,\"started_ns\":2,\"wall_ns\":3,\"notes\":0,"           \
+    "\"sandbox\":15,\"cores\":2,\"seeded\":false,\"device_uuid\":\"\",\"trials\":[],\"explanation\":"
+#define EXPLAINED(phases, reasons)                                                                                      \
+    MEASURED "{\"call_ns\":1,\"timed_ns\":1,\"floor_ns\":0,\"calls\":1,\"dropped\":0,\"note\":\"\",\"phases\":[" phases          \
+             "],\"reasons\":[" reasons "]}}}"
+#define REASON "[\"r\",\"t\",0.5,1]"
+#define BEFORE                                                                                                          \
+    HEAD, "{\"environment\":{\"id\":\"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a\",\"name\":\"n\","       \
+          "\"json\":\"{}\"}}",                                                                                          \
+        "{\"run\":{\"number\":1,\"started_ns\":1,\"finished_ns\":1,\"command\":\"\",\"options\":\"\",\"version\":\"\","     \
+        "\"environment\":\"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a\",\"bank\":\"\","          \
+        "\"seeded\":false}}",                                                                                            \
+        "{\"submission\":{\"sha256\":\"" EMPTY_HASH "\",\"language\":\"c\",\"first_seen_ns\":1,\"source\":\"\"}}"
 #define EMPTY_HASH "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 static void forged(void **state)
@@ -306,6 +387,32 @@ static void forged(void **state)
     assert_int_equal(measurements_in(to), 0);
 }
 
+static void forged_explanations(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {
+        MEASURED "7}}",
+        MEASURED "{\"call_ns\":1}}}",
+        EXPLAINED("[\"in\",-1,0,0]", ""),
+        EXPLAINED("[\"in\",1,0]", ""),
+        EXPLAINED("[\"in\",1,0,0,0]", ""),
+        EXPLAINED("7", ""),
+        EXPLAINED("", "[\"r\",\"t\",1.5,1]"),
+        EXPLAINED("", "[\"r\",\"t\",0.5,-1]"),
+        EXPLAINED("", "[\"r\",\"t\",\"x\",1]"),
+        EXPLAINED("", REASON "," REASON "," REASON "," REASON "," REASON "," REASON "," REASON),
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        assert_int_equal(read_lines((const char *const[]){BEFORE, refused[i], NULL}), AE_E_INPUT);
+        if (!strstr(err.text, "an explanation is none"))
+            fail_msg("case %zu: %s", i, err.text);
+    }
+    assert_int_equal(measurements_in(to), 0);
+    /* a phase of a later version is passed over */
+    require(read_lines((const char *const[]){BEFORE, EXPLAINED("[\"in\",1,1,0],[\"nap\",1,1,0]", REASON), NULL}));
+    assert_int_equal(measurements_in(to), 1);
+}
+
 static void base64(void **state)
 {
     (void)state;
@@ -333,7 +440,8 @@ static void base64(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(there_and_back), TEST(some_runs), TEST(damaged), TEST(forged),
+    const struct CMUnitTest tests[] = {TEST(there_and_back), TEST(explanations), TEST(some_runs), TEST(damaged), TEST(forged),
+                                       TEST(forged_explanations),
                                        cmocka_unit_test(base64)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,6 +148,16 @@ static int count(struct ae_store *store, const struct ae_measurement_filter *fil
     return n;
 }
 
+static void run_sql(const char *sql)
+{
+    sqlite3 *db;
+    char *message = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s", message);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
 /* --- round trips ---------------------------------------------------------------------------------------- */
 
 static int check_measurement(void *data, const struct ae_stored *stored)
@@ -215,6 +225,80 @@ static void measurements_come_back(void **state)
     ae_store_close(store);
     store = open_or_fail(AE_STORE_READ);
     assert_int_equal(count(store, &(struct ae_measurement_filter){0}), 1);
+    ae_store_close(store);
+}
+
+static struct ae_explanation explanation_of_a_call(void)
+{
+    struct ae_explanation e = {.call_ns = 100,
+                               .timed_ns = 90,
+                               .floor_ns = 30,
+                               .calls = 3,
+                               .dropped = 2,
+                               .note = "no CUPTI \x1b[31m",
+                               .phases = {[AE_PHASE_IN] = {60, 70}, [AE_PHASE_KERNEL] = {40, 40}},
+                               .floors = {[AE_PHASE_IN] = 20},
+                               .reasons = {{"pageable", "60 % of the call is copying", 0.6, 40}, {"other", "x", 0.1, 0}},
+                               .reason_count = 2};
+    return e;
+}
+
+static int take_explanation(void *data, const struct ae_stored *stored)
+{
+    struct ae_explanation *ret = data;
+    if (stored->explanation)
+        *ret = *stored->explanation;
+    return stored->explanation ? 42 : 0;
+}
+
+static void explanations_come_back(void **state)
+{
+    (void)state;
+    struct ae_store *store = open_or_fail(AE_STORE_WRITE);
+    const int64_t run = begin(store);
+    struct ae_measurement m;
+    struct ae_error err = {0};
+    struct ae_explanation wanted = explanation_of_a_call(), got;
+    int64_t id = 0;
+    fill(&m, "a", 0);
+    assert_int_equal(ae_store_measurement_put(store, run, &m, "key", &id, &err), AE_OK);
+    ae_measurement_release(&m);
+    const struct ae_measurement_filter all = {0}, explained = {.explained = true};
+    assert_int_equal(ae_store_measurements(store, &explained, take_explanation, &got, &err), AE_OK); /* none yet */
+    assert_int_equal(ae_store_explanation_put(store, id + 1, &wanted, &err), AE_E_USAGE);
+    assert_int_equal(ae_store_explanation_put(store, id, &wanted, &err), AE_OK);
+    assert_int_equal(ae_store_explanation_put(store, id, &wanted, &err), AE_E_USAGE);
+    assert_non_null(strstr(err.text, "already"));
+    assert_int_equal(ae_store_measurements(store, &all, take_explanation, &got, &err), AE_OK); /* not asked for */
+    memset(&got, 0, sizeof got);
+    assert_int_equal(ae_store_measurements(store, &explained, take_explanation, &got, &err), 42);
+    assert_int_equal(got.call_ns, wanted.call_ns);
+    assert_int_equal(got.timed_ns, wanted.timed_ns);
+    assert_int_equal(got.floor_ns, wanted.floor_ns);
+    assert_int_equal(got.calls, wanted.calls);
+    assert_int_equal(got.dropped, wanted.dropped);
+    assert_string_equal(got.note, wanted.note);
+    assert_memory_equal(got.phases, wanted.phases, sizeof got.phases);
+    assert_memory_equal(got.floors, wanted.floors, sizeof got.floors);
+    assert_int_equal(got.reason_count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(got.reasons[i].rule, wanted.reasons[i].rule);
+        assert_string_equal(got.reasons[i].text, wanted.reasons[i].text);
+        assert_true(got.reasons[i].share == wanted.reasons[i].share);
+        assert_int_equal(got.reasons[i].gain_ns, wanted.reasons[i].gain_ns);
+    }
+    ae_store_close(store);
+    /* A file of somebody else's: what is no phase or no time is passed over. */
+    run_sql("UPDATE phases SET own_ns = -5 WHERE phase = 'in'; UPDATE reasons SET share = 1e300 WHERE number = 0;"
+            "INSERT INTO phases SELECT measurement, 'daydream', 7, 7, 7 FROM explanations;"
+            "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
+            "INSERT INTO reasons SELECT measurement, i, 'r', 't', 0, 0 FROM explanations, n");
+    store = open_or_fail(AE_STORE_READ);
+    assert_int_equal(ae_store_measurements(store, &explained, take_explanation, &got, &err), 42);
+    assert_int_equal(got.phases[AE_PHASE_IN].own_ns, 0);
+    assert_int_equal(got.phases[AE_PHASE_KERNEL].own_ns, 40);
+    assert_int_equal(got.reason_count, AE_EXPLANATION_REASONS);
+    assert_true(got.reasons[0].share == 0);
     ae_store_close(store);
 }
 
@@ -577,16 +661,6 @@ static void killed_writers_lose_nothing(void **state)
 
 /* --- old, foreign and damaged files ----------------------------------------------------------------------- */
 
-static void run_sql(const char *sql)
-{
-    sqlite3 *db;
-    char *message = NULL;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-        fail_msg("%s", message);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
 static void old_file_is_migrated(void **state)
 {
     (void)state;
@@ -846,6 +920,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(measurements_come_back),
+        TEST(explanations_come_back),
         TEST(runs_environments_submissions),
         TEST(exists_for_resume),
         TEST(filters_and_latest),
