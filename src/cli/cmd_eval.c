@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/profile_text.h"
+#include "profile/rules.h"
 #include "report/report.h"
 #include "stats/stats.h"
 
@@ -100,6 +101,7 @@ struct session {
     int64_t run;
     char options_key[128];
     int device;
+    struct ae_ceilings ceilings; /* of the machine with that device; known false: there are no floors */
     struct queue *queue;
     size_t passed, evaluated, skipped, refused; /* refused: lines that are no submission */
     struct ae_error err; /* of a lane */
@@ -111,6 +113,13 @@ static void on_interrupt(int signal)
 {
     (void)signal;
     interrupted = 1;
+}
+
+/* Measured where nobody has done so on this machine, which takes some seconds once. Without them there are no floors. */
+static void look_up_ceilings(struct session *s)
+{
+    if (s->context.device.handle)
+        (void)ae_ceilings_get(&s->context, true, &s->ceilings, NULL);
 }
 
 /* The timed trials as the statistics take them. */
@@ -237,6 +246,8 @@ static int evaluate_item(struct session *s, struct ae_submission_item *item, enu
     };
     ae_context_say(&s->context, "%s %s %s", item->entrant, item->task->id, ae_size_name(size));
     ae_evaluate(&s->context, &info, size, &options, ret, NULL);
+    if (item->target == AE_CUDA && ret->work.bytes_in > 0)
+        ret->floor_ns = ae_floor_ns(&s->ceilings, &ret->work);
     const struct ae_submission submission = {
         .source = (char *)item->source.data, .size = item->source.size, .first_seen_ns = ae_wall_ns()};
     struct ae_submission stored = submission;
@@ -353,6 +364,7 @@ static int open_lane(const struct session *s, int index, int count, struct sessi
     if (ae_context_device(&ret->context, ret->device, true, &ret->err) == AE_E_TIMEOUT)
         return AE_E_TIMEOUT;
     ret->err = (struct ae_error){0};
+    look_up_ceilings(ret);
     return ae_store_open(&ret->store, NULL, AE_STORE_WRITE, &ret->err);
 }
 
@@ -469,6 +481,7 @@ static int serve_lines(struct session *s, struct ae_error *err)
     ae_context_pin(&s->context);
     if (ae_context_device(&s->context, s->device, true, err) == AE_E_TIMEOUT)
         return AE_E_TIMEOUT;
+    look_up_ceilings(s);
     for (ssize_t size; rc == AE_OK && !interrupted && (size = getline(&line, &room, stdin)) > 0;)
         if (strspn(line, " \t\r\n") < (size_t)size)
             rc = answer_line(s, line, (size_t)size, err);

@@ -19,7 +19,7 @@ struct values {
     struct ae_task_list tasks;
     unsigned sizes;
     int format, pick;
-    bool detail, domains, json;
+    bool detail, domains, floors, json;
 };
 
 const struct ae_option ae_report_options_table[] = {
@@ -36,6 +36,8 @@ const struct ae_option ae_report_options_table[] = {
      .offset = offsetof(struct values, pick)},
     {.name = "detail", .kind = AE_OPTION_FLAG, .help = "one row a measurement besides",
      .offset = offsetof(struct values, detail)},
+    {.name = "floors", .kind = AE_OPTION_FLAG,
+     .help = "how far each device program is from what the machine needs at least", .offset = offsetof(struct values, floors)},
     {.name = "domains", .kind = AE_OPTION_FLAG, .help = "one row for each entrant and domain besides",
      .offset = offsetof(struct values, domains)},
     {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "of the output",
@@ -118,7 +120,8 @@ int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
         .detail_max = page ? AE_REPORT_PAGE_ROWS : 0,
         .sections = AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_MACHINES |
                     AE_REPORT_NOT_RUN | (values.detail || page ? AE_REPORT_DETAIL : 0) |
-                    (values.domains || page || book ? AE_REPORT_DOMAINS : 0),
+                    (values.domains || page || book ? AE_REPORT_DOMAINS : 0) |
+                    (values.floors || page || book ? AE_REPORT_FLOORS : 0),
     };
     int rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
     if (rc == AE_E_NOTFOUND)

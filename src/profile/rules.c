@@ -15,6 +15,7 @@
 #define SHARED_RESERVED 1024
 /* Shortest dependent step there is: a shuffle between the lanes of a warp, on the fastest devices of 2024. */
 #define STEP_NS 16.0
+#define FLOOR_CALL_NS 20e3 /* an allocation, a launch and a wait, at their best */
 #define BARRIER_NS 1200.0 /* of a grid: what a launch in a chain can be replaced by */
 #define EMPTY_NS   1500.0 /* what a kernel that does nothing takes on the device: starting and ending it */
 
@@ -100,6 +101,26 @@ void ae_floors_of(const struct ae_call_view *v, struct ae_floors *ret)
     ret->alloc_ns = c->alloc_ns;
     ret->launch_ns = c->launch_sync_ns;
     ret->call_ns = ret->in_ns + ret->out_ns + ret->kernel_ns + ret->alloc_ns + c->free_ns + ret->launch_ns;
+}
+
+/* Bytes a second, at the size that suits the link best; 0: not known. */
+static double link_rate(const struct ae_ceilings *c, bool in)
+{
+    double best = 0;
+    for (int i = 0; i < c->transfer_count; i++) {
+        const double ns = in ? c->transfers[i].pinned_in_ns : c->transfers[i].pinned_out_ns;
+        best = ns > 0 ? fmax(best, c->transfers[i].bytes / ns * 1e9) : best;
+    }
+    return best;
+}
+
+int64_t ae_floor_ns(const struct ae_ceilings *c, const struct ae_work *work)
+{
+    const double in = link_rate(c, true), out = link_rate(c, false);
+    if (!c->known || !c->device || in <= 0 || out <= 0 || c->f32_rate <= 0)
+        return 0;
+    const double widest = fmax(fmax(work->bytes_in / in, work->bytes_out / out), work->operations / c->f32_rate) * 1e9;
+    return (int64_t)(widest + work->steps * STEP_NS + FLOOR_CALL_NS);
 }
 
 double ae_floor_of_phase(const struct ae_floors *f, enum ae_phase phase)

@@ -25,6 +25,10 @@ struct ae_floors {
 };
 
 void ae_floors_of(const struct ae_call_view *view, struct ae_floors *ret);
+/* What a report compares whole calls with: the longest of both ways over the link and the arithmetic, all of which may
+ * overlap, then the dependent steps at the cheapest exchange that a device has, then 20 us for everything else. The
+ * program that reaches it need not exist. 0: not known. */
+int64_t ae_floor_ns(const struct ae_ceilings *ceilings, const struct ae_work *work);
 /* Of a phase; 0 where it has none. */
 double ae_floor_of_phase(const struct ae_floors *floors, enum ae_phase phase);
 

@@ -137,6 +137,8 @@ static int collect_one(void *data, const struct ae_stored *stored)
                          .notes = m->notes,
                          .cores = m->cores,
                          .sandbox = m->sandbox,
+                         .work = m->work,
+                         .floor_ns = m->floor_ns > 0 ? (double)m->floor_ns : (double)NAN,
                          .fresh_ns = NAN,
                          .detail = m->detail[0] ? ae_arena_text(&c->arena, m->detail) : "",
                          .submission = ae_arena_text(&c->arena, m->submission)};

@@ -23,6 +23,8 @@ struct ae_entry { /* one measurement */
     int place; /* number of the machine of its reference times in the words of the collection; -1: none */
     struct ae_timing *timings; /* timed, right and undisturbed; none where the verdict is no pass */
     int timing_count;
+    struct ae_work work; /* zeros: not known */
+    double floor_ns;     /* NaN: not known */
     double fresh_ns; /* median of the fresh calls; NaN: none */
     struct ae_speedup speed;
 };

@@ -104,6 +104,29 @@ static bool any(const struct ae_entry *const *entries, size_t count)
     return false;
 }
 
+/* Over the passed tasks whose floor is known; NaN: none. */
+static double mean_floor_share(const struct ae_board *board, size_t who)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t t = 0; t < board->task_count; t++) {
+        const double share = ae_slot_floor_share(ae_board_slot(board, t, who));
+        if (!isnan(share)) {
+            sum += log(share);
+            n++;
+        }
+    }
+    return n ? exp(sum / (double)n) : (double)NAN;
+}
+
+static bool floors_known(const struct ae_board *board)
+{
+    for (size_t w = 0; w < board->who_count; w++)
+        if (!isnan(mean_floor_share(board, w)))
+            return true;
+    return false;
+}
+
 static size_t leaderboard_columns(struct ae_builder *b, const struct ae_board *board, bool samples,
                                   struct ae_column columns[COLUMNS_MAX])
 {
@@ -159,6 +182,11 @@ static size_t leaderboard_columns(struct ae_builder *b, const struct ae_board *b
                                           .description = "the same as GM, over the program `tuned`",
                                           .kind = AE_CELL_SPEEDUP,
                                           .interval = true};
+    if (floors_known(board))
+        columns[n++] = (struct ae_column){.name = "of_floor",
+                                          .description = "share of the time that the machine needs at least (table of floors), "
+                                                         "geometric mean over the passed tasks",
+                                          .kind = AE_CELL_SHARE};
     if (samples) {
         columns[n++] =
             (struct ae_column){.name = "k", .description = "fewest samples of a task", .kind = AE_CELL_COUNT};
@@ -201,6 +229,8 @@ static void leaderboard_row(struct ae_builder *b, const struct ae_board *board, 
         cells[n++] = ae_builder_gm(b, board, s->who, AE_ALL_DOMAINS, board->parallel, false);
     if (any(board->tuned, board->task_count))
         cells[n++] = ae_builder_gm(b, board, s->who, AE_ALL_DOMAINS, board->tuned, false);
+    if (floors_known(board))
+        cells[n++] = ae_cell_share(mean_floor_share(board, s->who), no_interval);
     if (samples) {
         cells[n++] = ae_cell_count((double)s->k);
         cells[n++] = ae_cell_share(s->pass_1, no_interval);

@@ -73,6 +73,7 @@ static bool build_board(struct ae_builder *b, const struct ae_board *board, unsi
     return (!(sections & AE_REPORT_LEADERBOARD) || ae_section_leaderboard(b, board)) &&
            (!(sections & AE_REPORT_DOMAINS) || ae_section_domains(b, board)) &&
            (!(sections & AE_REPORT_MATRIX) || ae_section_matrix(b, board)) &&
+           (!(sections & AE_REPORT_FLOORS) || ae_section_floors(b, board)) &&
            (!(sections & AE_REPORT_DETAIL) || ae_section_detail(b, board));
 }
 

@@ -35,10 +35,11 @@ enum ae_pick {
 #define AE_REPORT_DETAIL      (1u << 2) /* one row a measurement */
 #define AE_REPORT_NOT_RUN     (1u << 3) /* what could not run, and why; always there where there is any */
 #define AE_REPORT_DOMAINS     (1u << 4) /* the leaderboard's main columns by domain */
+#define AE_REPORT_FLOORS      (1u << 7) /* time over the machine's floor, task by task */
 #define AE_REPORT_YARDSTICKS  (1u << 5) /* the best entrant of each task against hand-written programs */
 #define AE_REPORT_MACHINES    (1u << 6) /* the same entrants on several machines; by task where detail is wanted */
 #define AE_REPORT_PAGE_ROWS 10000 /* of a table, more than which no browser shows with pleasure */
-#define AE_REPORT_ALL         127u
+#define AE_REPORT_ALL         255u
 
 /* N, the tasks of a board, are those that any displayed entrant was measured on. A task that an entrant was not
  * measured on counts as failed; one that could not be judged (not_run, host_error, measured at an older version of

@@ -58,6 +58,7 @@ struct evaluation {
     struct ae_case_name last;   /* the case before, in the same process; task NULL: none */
     struct ae_case_name before_failed;
     int wrong, judged;
+    int timed; /* calls whose work is in m->work, added up */
 };
 
 static void conclude(struct evaluation *e, enum ae_verdict verdict, enum ae_violation violation, const char *detail)
@@ -312,6 +313,24 @@ static void note_place(struct ae_measurement *m, const char *place)
         snprintf(m->baseline_place + used, sizeof m->baseline_place - used, "%s%s", used ? "; " : "", place);
 }
 
+static void add_work(struct evaluation *e, const struct ae_instance *inst)
+{
+    struct ae_work work = {0}, *sum = &e->m->work;
+    ae_instance_work(inst, &work);
+    sum->bytes_in += work.bytes_in;
+    sum->bytes_out += work.bytes_out;
+    sum->operations += work.operations;
+    sum->steps += work.steps;
+    e->timed++;
+}
+
+static void mean_work(struct evaluation *e)
+{
+    struct ae_work *sum = &e->m->work;
+    const double n = e->timed ? e->timed : 1;
+    *sum = (struct ae_work){sum->bytes_in / n, sum->bytes_out / n, sum->operations / n, sum->steps / n};
+}
+
 /* Runs one trial on the cell and records it. Returns false when the evaluation is over. */
 static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool record)
 {
@@ -375,6 +394,8 @@ static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool reco
     }
     if (trial.verdict == AE_PASS || trial.verdict == AE_WRONG_ANSWER) {
         e->judged++;
+        if (record && trial.kind == AE_TRIAL_TIMED)
+            add_work(e, &cell->inst);
         if (trial.verdict == AE_WRONG_ANSWER) {
             if (e->wrong++ == 0) {
                 e->failed = cell->name;
@@ -818,6 +839,7 @@ void ae_evaluate(struct ae_context *context, const struct ae_submission_info *su
         if (!e.over && e.wrong)
             settle_wrong(&e);
         stop(&e);
+        mean_work(&e);
         if (!e.over) {
             ret->verdict = AE_PASS;
             ret->detail[0] = 0;

@@ -140,6 +140,13 @@ static json_t *trial_of(const struct ae_trial *t)
 }
 
 /* NULL: no memory. */
+static json_t *work_of(const struct ae_measurement *m)
+{
+    return json_pack("[f, f, f, f, I]", m->work.bytes_in, m->work.bytes_out, m->work.operations, m->work.steps,
+                     (json_int_t)m->floor_ns);
+}
+
+/* NULL: no memory. */
 static json_t *explanation_of(const struct ae_explanation *e)
 {
     json_t *phases = json_array(), *reasons = json_array();
@@ -189,6 +196,7 @@ static int put_measurement(void *data, const struct ae_stored *stored)
     }
     json_decref(rest);
     if ((*m->baseline_place && json_object_set_new(line, "baseline_place", text_of(m->baseline_place)) != 0) ||
+        (m->work.bytes_in > 0 && json_object_set_new(line, "work", work_of(m)) != 0) ||
         (stored->explanation && json_object_set_new(line, "explanation", explanation_of(stored->explanation)) != 0)) {
         json_decref(line);
         return no_memory(w->err);

@@ -179,6 +179,16 @@ static bool read_trial(const json_t *line, struct ae_trial *ret)
            times[0] >= 0 && times[1] >= 0 && times[2] >= 0 && times[3] >= -1;
 }
 
+static bool read_work(const json_t *line, struct ae_measurement *m)
+{
+    struct ae_work *w = &m->work;
+    json_int_t floor;
+    if (json_unpack((json_t *)line, "[F, F, F, F, I!]", &w->bytes_in, &w->bytes_out, &w->operations, &w->steps, &floor) != 0)
+        return false;
+    m->floor_ns = floor;
+    return w->bytes_in >= 0 && w->bytes_out >= 0 && w->operations >= 0 && w->steps >= 0 && floor >= 0;
+}
+
 static bool read_phase(const json_t *line, struct ae_explanation *e)
 {
     const char *name;
@@ -239,6 +249,7 @@ static int read_measurement(struct reader *r, const json_t *line)
     json_int_t run, compile_ns, started_ns, wall_ns, notes, sandbox;
     const char *submission, *entrant, *task, *size, *target, *options_key, *path, *verdict, *violation, *detail,
         *uuid;
+    const json_t *work = json_object_get(line, "work");
     const json_t *log, *trials, *explained = json_object_get(line, "explanation");
     const char *place = json_string_value(json_object_get(line, "baseline_place"));
     struct ae_measurement m = {0};
@@ -266,6 +277,8 @@ static int read_measurement(struct reader *r, const json_t *line)
         return bad(r, "a measurement has a name that is none");
     if (!json_is_array(trials) || json_array_size(trials) > TRIALS_MAX)
         return bad(r, "a measurement has no list of trials, or too many");
+    if (work && !read_work(work, &m))
+        return bad(r, "the work of a measurement is none");
     if (explained && !read_explanation(explained, &explanation))
         return bad(r, "an explanation is none");
     snprintf(m.entrant, sizeof m.entrant, "%s", entrant);

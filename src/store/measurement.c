@@ -48,9 +48,9 @@ static int put_measurement(struct ae_store *store, int64_t run, const struct ae_
         "INSERT INTO measurements (run, submission, entrant, sample, task, task_version, size, target, options_key,"
         " source_path, verdict, violation, detail, log, compile_ns, started_ns, wall_ns, notes, sandbox, cores, "
         "seeded,"
-        " device_uuid, baseline_place) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
+        " device_uuid, baseline_place, work_in, work_out, work_operations, work_steps, floor_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
         "?19,"
-        " ?20, ?21, ?22, ?23)",
+        " ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)",
         &statement, putting, err);
     if (r != AE_OK)
         return r;
@@ -73,6 +73,10 @@ static int put_measurement(struct ae_store *store, int64_t run, const struct ae_
         (void)sqlite3_bind_int64(statement, 15 + k, numbers[k]);
     ae_bind_text(statement, 22, m->device_uuid);
     ae_bind_text(statement, 23, m->baseline_place);
+    const double work[] = {m->work.bytes_in, m->work.bytes_out, m->work.operations, m->work.steps};
+    for (int k = 0; k < 4; k++)
+        (void)sqlite3_bind_double(statement, 24 + k, work[k]);
+    (void)sqlite3_bind_int64(statement, 28, m->floor_ns);
     const int rc = sqlite3_step(statement);
     *ret_known = rc == SQLITE_CONSTRAINT_UNIQUE;
     if (rc == SQLITE_CONSTRAINT_UNIQUE)
@@ -272,6 +276,13 @@ static int read_trials(struct reader *reader, int64_t id, struct ae_measurement 
     return r;
 }
 
+/* A file may hold anything: what is no amount counts as none. */
+static double work_of(sqlite3_stmt *s, int column)
+{
+    const double amount = sqlite3_column_double(s, column);
+    return isfinite(amount) && amount > 0 ? amount : 0;
+}
+
 static int read_row(struct reader *reader, int64_t id, struct ae_stored *ret, struct ae_error *err)
 {
     sqlite3_stmt *s = reader->row;
@@ -311,6 +322,8 @@ static int read_row(struct reader *reader, int64_t id, struct ae_stored *ret, st
     m->seeded = ae_column_int(s, 22);
     ae_column_copy(s, 23, m->device_uuid, sizeof m->device_uuid);
     ae_column_copy(s, 25, m->baseline_place, sizeof m->baseline_place);
+    m->work = (struct ae_work){work_of(s, 26), work_of(s, 27), work_of(s, 28), work_of(s, 29)};
+    m->floor_ns = sqlite3_column_int64(s, 30) > 0 ? sqlite3_column_int64(s, 30) : 0;
     if (reader->with_log && sqlite3_column_type(s, 24) != SQLITE_NULL) {
         m->log = strdup(ae_column_text(s, 24));
         if (!m->log)
@@ -405,7 +418,8 @@ static int walk(struct reader *reader, const struct ae_measurement_filter *filte
                               "SELECT m.run, m.task, m.task_version, r.environment, coalesce(e.name, ''), r.bank,"
                               " m.options_key, m.size, m.target, m.entrant, m.sample, m.submission, m.source_path,"
                               " m.verdict, m.violation, m.detail, m.compile_ns, m.started_ns, m.wall_ns, m.notes,"
-                              " m.sandbox, m.cores, m.seeded, m.device_uuid, CASE WHEN ?2 THEN m.log END, m.baseline_place"
+                              " m.sandbox, m.cores, m.seeded, m.device_uuid, CASE WHEN ?2 THEN m.log END, m.baseline_place,"
+                              " m.work_in, m.work_out, m.work_operations, m.work_steps, m.floor_ns"
                               " FROM measurements m JOIN runs r ON r.id = m.run"
                               " LEFT JOIN environments e ON e.id = r.environment WHERE m.id = ?1",
                               &reader->row, reading, err)) != AE_OK ||

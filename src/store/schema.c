@@ -185,6 +185,13 @@ static const char explanations[] =
     "  PRIMARY KEY (measurement, number)"
     ") STRICT, WITHOUT ROWID;";
 
+/* What the timed instances ask for, and what the machine needs for that at least (0: not known). */
+static const char floors[] = "ALTER TABLE measurements ADD COLUMN work_in REAL NOT NULL DEFAULT 0;"
+                             "ALTER TABLE measurements ADD COLUMN work_out REAL NOT NULL DEFAULT 0;"
+                             "ALTER TABLE measurements ADD COLUMN work_operations REAL NOT NULL DEFAULT 0;"
+                             "ALTER TABLE measurements ADD COLUMN work_steps REAL NOT NULL DEFAULT 0;"
+                             "ALTER TABLE measurements ADD COLUMN floor_ns INTEGER NOT NULL DEFAULT 0;";
+
 const char *const ae_store_migrations[] = {first,    second,      generations, baseline_places,
-                                           readings, explanations};
+                                           readings, explanations, floors};
 const int ae_store_version = sizeof ae_store_migrations / sizeof *ae_store_migrations;

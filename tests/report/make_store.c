@@ -101,6 +101,10 @@ static void add_measurement(int64_t run, const struct ae_task *task, int task_nu
         const double size_gain = 1 + 0.8 * (double)size;
         const double s = skill * size_gain * exp(0.9 * ae_rng_normal(&rng)) * machine;
         add_trials(&m, reference_ms / s, reference_ms);
+        if (m.target == AE_CUDA) {
+            m.work = (struct ae_work){1e6 * reference_ms, 5e5 * reference_ms, 1e8 * reference_ms, 10.0 * (1 + task_number % 7)};
+            m.floor_ns = (int64_t)(1e6 * reference_ms / 400);
+        }
     } else {
         m.verdict = failures[ae_rng_below(&rng, 6)];
         m.violation = m.verdict == AE_VIOLATION ? AE_STATE_CARRIED : AE_NO_VIOLATION;

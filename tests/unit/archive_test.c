@@ -62,6 +62,8 @@ static void put_measurement(int64_t run, const char *entrant, const char *source
                                .compile_ns = 11,
                                .started_ns = 12,
                                .wall_ns = 13,
+                               .work = {1.5, 0, 1e18, 7},
+                               .floor_ns = 21,
                                .log = strdup("a\nb\t\"c\"")};
     snprintf(m.entrant, sizeof m.entrant, "%s", entrant);
     snprintf(m.detail, sizeof m.detail, "</script>\\ \x1b[31m \xff");

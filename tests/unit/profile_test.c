@@ -630,6 +630,25 @@ static void the_classic_is_said(void **state)
 
 /* --- ceilings --------------------------------------------------------------------------------------------- */
 
+/* The widest of what may overlap, then the chain and the 20 us. */
+static void floors_of_whole_calls(void **state)
+{
+    struct ae_ceilings c;
+    (void)state;
+    assert_int_equal(ae_ceilings_parse(machine, sizeof machine - 1, &c, NULL), AE_OK);
+    double in = 0;
+    for (int i = 0; i < c.transfer_count; i++)
+        in = fmax(in, c.transfers[i].bytes / c.transfers[i].pinned_in_ns);
+    struct ae_work work = {.bytes_in = 1e9, .bytes_out = 1};
+    assert_int_equal(ae_floor_ns(&c, &work) / 10, (int64_t)(1e9 / in + 20e3) / 10);
+    work.steps = 1000;
+    assert_int_equal(ae_floor_ns(&c, &work) / 10, (int64_t)(1e9 / in + 36e3) / 10);
+    work.operations = 10 * c.f32_rate; /* ten seconds */
+    assert_int_equal(ae_floor_ns(&c, &work) / 10, (int64_t)(10e9 + 36e3) / 10);
+    c.device = false;
+    assert_int_equal(ae_floor_ns(&c, &work), 0);
+}
+
 static void ceilings_are_read(void **state)
 {
     struct ae_ceilings c, again;
@@ -792,7 +811,7 @@ int main(void)
         cmocka_unit_test(every_rule_has_a_case_and_a_text),
         cmocka_unit_test(rules_live_without_ceilings),
         cmocka_unit_test(the_classic_is_said),
-        cmocka_unit_test(ceilings_are_read),
+        cmocka_unit_test(floors_of_whole_calls), cmocka_unit_test(ceilings_are_read),
         cmocka_unit_test(occupancy_is_known),
         cmocka_unit_test(exports_can_be_read_again),
         cmocka_unit_test(sanitizers_are_read),

@@ -76,6 +76,7 @@ struct given {
     enum ae_target target;
     enum ae_size size;
     const char *detail;
+    double floor_ms;
 };
 
 static void put(struct given g)
@@ -87,6 +88,8 @@ static void put(struct given g)
                                .submission = SUBMISSION,
                                .verdict = g.verdict,
                                .violation = g.verdict == AE_VIOLATION ? AE_LATE_WRITE : AE_NO_VIOLATION,
+                               .work = {2e6 * g.floor_ms, 1e6 * g.floor_ms, 0, 100},
+                               .floor_ns = (int64_t)(g.floor_ms * 1e6),
                                .cores = g.target == AE_CPU ? 16 : 2};
     snprintf(m.entrant, sizeof m.entrant, "%s", g.entrant);
     snprintf(m.detail, sizeof m.detail, "%s", g.detail ? g.detail : "");
@@ -404,6 +407,28 @@ static void domains(void **state)
     assert_string_equal(last[1].text, "b");
     near_to(last[3].high, 1);
     near_to(last[5].value, 1);
+    ae_report_release(&report);
+}
+
+static void floors(void **state)
+{
+    (void)state;
+    struct ae_report report;
+    PUT("a", &tasks[0], AE_PASS, 4, .target = AE_CUDA, .floor_ms = 1);
+    PUT("a", &tasks[1], AE_PASS, 16, .target = AE_CUDA, .floor_ms = 1);
+    PUT("a", &tasks[2], AE_WRONG_ANSWER, 1, .target = AE_CUDA, .floor_ms = 1);
+    PUT("b", &tasks[0], AE_PASS, 5);
+    build(&(struct ae_report_options){.sections = AE_REPORT_LEADERBOARD | AE_REPORT_FLOORS}, &report);
+    const struct ae_table *table = table_of(&report, "floors", 0);
+    assert_int_equal(table->row_count, 2); /* nobody passed gamma with a floor */
+    near_to(cell_of(table, "alpha", "floor")->value, 1);
+    near_to(cell_of(table, "alpha", "in")->value, 2);
+    const double alpha = cell_of(table, "alpha", "a")->value, beta = cell_of(table, "beta", "a")->value;
+    assert_true(fabs(alpha - 1. / 4) < 0.004 && fabs(beta - 1. / 16) < 0.001); /* of medians, that scatter by 1 % */
+    near_to(cell_of(table, "beta", "a a step")->value, 1e3 / beta / 100);
+    const struct ae_table *board = table_of(&report, "leaderboard", 0);
+    near_to(cell_of(board, "a", "of_floor")->value, sqrt(alpha * beta));
+    assert_true(isnan(cell_of(board, "b", "of_floor")->value));
     ae_report_release(&report);
 }
 
@@ -819,6 +844,7 @@ int main(void)
         TEST(yardsticks),
         TEST(best_against_yardstick),
         TEST(domains),
+        TEST(floors),
         TEST(too_much_detail),
         TEST(machines),
         TEST(history),

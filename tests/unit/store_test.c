@@ -98,7 +98,9 @@ static void fill(struct ae_measurement *m, const char *entrant, int sample)
                                  .cores = 4,
                                  .seeded = 0,
                                  .device_uuid = "GPU-1",
-                                 .baseline_place = "a machine, 4 cores"};
+                                 .baseline_place = "a machine, 4 cores",
+                                 .work = {1.5, 2.5, 3.5, 4.5},
+                                 .floor_ns = 5};
     snprintf(m->entrant, sizeof m->entrant, "%s", entrant);
     m->log = strdup("warning: x");
     const struct ae_trial one = {.kind = AE_TRIAL_TIMED,
@@ -176,6 +178,8 @@ static int check_measurement(void *data, const struct ae_stored *stored)
     assert_int_equal(m->sample, w->sample);
     assert_string_equal(m->submission, w->submission);
     assert_string_equal(m->source_path, w->source_path);
+    assert_memory_equal(&m->work, &w->work, sizeof m->work);
+    assert_int_equal(m->floor_ns, w->floor_ns);
     assert_int_equal(m->verdict, w->verdict);
     assert_int_equal(m->violation, w->violation);
     assert_string_equal(m->detail, w->detail);
