@@ -181,19 +181,24 @@ void ae_strategies_gains(const struct ae_ladder *ladder, const char *tasks, stru
         *ret = (struct ae_gains){0};
 }
 
-/* Where it paid and where not: the geometric mean of the gains, and how many are losses. */
+/* Where it paid and where not: the geometric mean of the gains of steps of it alone, how many are losses, and how many
+ * gains it shares with others. */
 struct sum {
-    size_t count, losses;
+    size_t count, losses, together;
     double logs;
 };
 
-static struct sum sum_of(const struct ae_gains *gains, int id, const char *environment)
+static struct sum sum_of(const struct ae_gains *gains, int id)
 {
     struct sum sum = {0};
     for (size_t g = 0; g < gains->count; g++) {
         const struct ae_gain *gain = &gains->items[g];
-        if ((int)gain->step->strategy != id || (environment && strcmp(environment, gain->environment) != 0))
+        if (!ae_step_has(gain->step, (enum ae_strategy_id)id))
             continue;
+        if (gain->step->strategy_count > 1) {
+            sum.together++;
+            continue;
+        }
         const double ratio = log(gain->before_ns / gain->after_ns);
         sum.count++;
         sum.logs += ratio;
@@ -202,14 +207,29 @@ static struct sum sum_of(const struct ae_gains *gains, int id, const char *envir
     return sum;
 }
 
+/* The other strategies that a step changes: "C12, P05"; "" where it changes this one alone. */
+static const char *others(const struct ae_step *step, int id, char text[AE_STEP_STRATEGIES_TEXT])
+{
+    size_t n = 0;
+    text[0] = 0;
+    for (int i = 0; i < step->strategy_count; i++)
+        if ((int)step->strategies[i] != id)
+            n += (size_t)snprintf(text + n, AE_STEP_STRATEGIES_TEXT - n, "%s%s", n ? ", " : "",
+                                  ae_strategies[step->strategies[i]].id);
+    return text;
+}
+
 static json_t *examples_json(const struct ae_ladder *ladder, const struct ae_gains *gains, int id)
 {
     json_t *examples = json_array();
     for (size_t i = 0; i < ladder->count; i++) {
         const struct ae_step *step = &ladder->steps[i];
-        if ((int)step->strategy != id)
+        if (!ae_step_has(step, (enum ae_strategy_id)id))
             continue;
-        json_t *measured = json_array();
+        json_t *measured = json_array(), *together = json_array();
+        for (int k = 0; k < step->strategy_count; k++)
+            if ((int)step->strategies[k] != id)
+                json_array_append_new(together, json_string(ae_strategies[step->strategies[k]].id));
         for (size_t g = 0; g < gains->count; g++)
             if (gains->items[g].step == step)
                 json_array_append_new(
@@ -218,8 +238,9 @@ static json_t *examples_json(const struct ae_ladder *ladder, const struct ae_gai
                                         gains->items[g].before_ns * 1e-6, "after_ms", gains->items[g].after_ns * 1e-6,
                                         "gain", gains->items[g].before_ns / gains->items[g].after_ns));
         json_array_append_new(examples,
-                              json_pack("{s:s, s:s, s:s, s:s, s:o}", "task", step->task->id, "file", step->file, "on",
-                                        step->parent, "remark", step->remark, "measured", measured));
+                              json_pack("{s:s, s:s, s:s, s:o, s:s, s:o}", "task", step->task->id, "file", step->file,
+                                        "on", step->parent, "together_with", together, "remark", step->remark,
+                                        "measured", measured));
     }
     return examples;
 }
@@ -229,9 +250,11 @@ static void print_examples(const struct ae_ladder *ladder, const struct ae_gains
     size_t shown = 0, measured = 0;
     for (size_t i = 0; i < ladder->count; i++) {
         const struct ae_step *step = &ladder->steps[i];
-        if ((int)step->strategy != id)
+        char with[AE_STEP_STRATEGIES_TEXT];
+        if (!ae_step_has(step, (enum ae_strategy_id)id))
             continue;
-        printf("%s  %s: %s on %s\n", shown++ ? "" : "\nIn our ladders\n", step->task->id, step->file, step->parent);
+        printf("%s  %s: %s on %s%s%s\n", shown++ ? "" : "\nIn our ladders\n", step->task->id, step->file, step->parent,
+               step->strategy_count > 1 ? ", together with " : "", others(step, id, with));
         ae_autofree char *remark = ae_cli_printable_line(step->remark);
         if (remark && remark[0])
             printf("    %s\n", remark);
@@ -257,17 +280,19 @@ static void print_page(const struct ae_ladder *ladder, const struct ae_gains *ga
     printf("# Strategies: where each paid\n\n"
            "Made by `acceleval strategies export --format md` from the ladders in `tasks/*/steps/` and their measurements in\n"
            "`docs/results/ladders*.archive`. A step changes one strategy; its gain is the median time of the whole call before over\n"
-           "that after, host pointer to host result, on the machine named. What paid in one task need not pay in another.\n\n"
-           "| strategy | kind | steps measured | gain (geometric mean) | slower |\n| --- | --- | ---: | ---: | ---: |\n");
+           "that after, host pointer to host result, on the machine named. Where a step changes several strategies its gain is that of\n"
+           "all together: it stands with each, but counts in no mean. What paid in one task need not pay in another.\n\n"
+           "| strategy | kind | steps measured | gain (geometric mean) | slower | together with others |\n"
+           "| --- | --- | ---: | ---: | ---: | ---: |\n");
     for (int id = 0; id < AE_STRATEGY_COUNT; id++) {
-        const struct sum sum = sum_of(gains, id, NULL);
+        const struct sum sum = sum_of(gains, id);
         if (sum.count)
-            printf("| [%s](#%s) %s | %s | %zu | %.2fx | %zu |\n", ae_strategies[id].id, ae_strategies[id].id,
+            printf("| [%s](#%s) %s | %s | %zu | %.2fx | %zu | %zu |\n", ae_strategies[id].id, ae_strategies[id].id,
                    ae_strategies[id].name, ae_kind_name(ae_strategies[id].kind), sum.count, exp(sum.logs / (double)sum.count),
-                   sum.losses);
+                   sum.losses, sum.together);
         else
-            printf("| [%s](#%s) %s | %s | 0 | | |\n", ae_strategies[id].id, ae_strategies[id].id, ae_strategies[id].name,
-                   ae_kind_name(ae_strategies[id].kind));
+            printf("| [%s](#%s) %s | %s | 0 | | | %zu |\n", ae_strategies[id].id, ae_strategies[id].id, ae_strategies[id].name,
+                   ae_kind_name(ae_strategies[id].kind), sum.together);
     }
     for (int id = 0; id < AE_STRATEGY_COUNT; id++) {
         const struct ae_strategy *s = &ae_strategies[id];
@@ -276,17 +301,19 @@ static void print_page(const struct ae_ladder *ladder, const struct ae_gains *ga
                s->pays, s->is_not);
         for (size_t i = 0; i < ladder->count; i++) {
             const struct ae_step *step = &ladder->steps[i];
-            if ((int)step->strategy != id)
+            char with[AE_STEP_STRATEGIES_TEXT];
+            if (!ae_step_has(step, (enum ae_strategy_id)id))
                 continue;
             for (size_t g = 0; g < gains->count; g++) {
                 const struct ae_gain *gain = &gains->items[g];
                 if (gain->step != step)
                     continue;
                 if (!table)
-                    printf("\n| task | step | on | size | before | after | gain |\n| --- | --- | --- | --- | ---: | ---: | ---: |\n");
+                    printf("\n| task | step | on | together with | size | before | after | gain |\n"
+                           "| --- | --- | --- | --- | --- | ---: | ---: | ---: |\n");
                 table = true;
-                printf("| %s | `%s` | `%s` | %s | %.3f ms | %.3f ms | %.2fx |\n", step->task->id, step->file, step->parent,
-                       ae_size_name(gain->size), gain->before_ns * 1e-6, gain->after_ns * 1e-6,
+                printf("| %s | `%s` | `%s` | %s | %s | %.3f ms | %.3f ms | %.2fx |\n", step->task->id, step->file, step->parent,
+                       others(step, id, with), ae_size_name(gain->size), gain->before_ns * 1e-6, gain->after_ns * 1e-6,
                        gain->before_ns / gain->after_ns);
             }
         }

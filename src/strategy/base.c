@@ -97,8 +97,15 @@ int ae_advice_base_make(const struct ae_experiences *experiences, const struct a
         const int task = task_number(gain->step->task);
         if (task < 0 || !wanted(sizes, gain->size) || !(gain->before_ns > 0) || !(gain->after_ns > 0))
             continue;
-        steps.sum[cell(task, (int)gain->step->strategy)] += log(gain->before_ns / gain->after_ns);
-        steps.count[cell(task, (int)gain->step->strategy)]++;
+        /* Of several strategies nobody knows the shares: like programs that have them all and that lack them all. */
+        const int together = gain->step->strategy_count;
+        struct sums *to = together > 1 ? &programs : &steps;
+        for (int i = 0; i < together; i++) {
+            const size_t at = cell(task, (int)gain->step->strategies[i]);
+            to->sum[at] += log(gain->before_ns / gain->after_ns) / together;
+            to->parts[at] += 1.0 / together;
+            to->count[at]++;
+        }
     }
     for (size_t i = 0, end; rc == AE_OK && experiences && i < experiences->count; i = end) {
         const struct ae_experience *first = &experiences->items[i];

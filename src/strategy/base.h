@@ -1,7 +1,7 @@
 /* The base that recommendations rest on: for each task and strategy, what it gained there. A step of a ladder changes one
  * strategy alone; where there is none, programs of the task with the strategy are compared with those without it, at each
- * place and size by itself. Strategies that the same programs of a task have cannot be told apart there, and share what they
- * gain. */
+ * place and size by itself, and steps that change several strategies count as such a comparison. Strategies that the same
+ * programs of a task have, or that one step changes, cannot be told apart there, and share what they gain. */
 #ifndef AE_STRATEGY_BASE_H
 #define AE_STRATEGY_BASE_H
 

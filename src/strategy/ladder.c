@@ -42,26 +42,60 @@ static void read_remark(const char *text, char *ret, size_t size)
     }
 }
 
+bool ae_step_has(const struct ae_step *step, enum ae_strategy_id id)
+{
+    for (int i = 0; i < step->strategy_count; i++)
+        if (step->strategies[i] == id)
+            return true;
+    return false;
+}
+
+void ae_step_strategies(const struct ae_step *step, char ret[AE_STEP_STRATEGIES_TEXT])
+{
+    size_t n = 0;
+    ret[0] = 0;
+    for (int i = 0; i < step->strategy_count; i++)
+        n += (size_t)snprintf(ret + n, AE_STEP_STRATEGIES_TEXT - n, "%s%s", i ? "+" : "",
+                              ae_strategies[step->strategies[i]].id);
+}
+
+/* "C12+P05" */
+static bool read_strategies(char *ids, struct ae_step *step)
+{
+    char *rest = NULL;
+    for (char *id = strtok_r(ids, "+", &rest); id; id = strtok_r(NULL, "+", &rest)) {
+        struct ae_error ignored;
+        const int strategy = ae_strategy_by_id(id, &ignored);
+        if (strategy < 0 || step->strategy_count == AE_STEP_STRATEGIES ||
+            ae_step_has(step, (enum ae_strategy_id)strategy))
+            return false;
+        step->strategies[step->strategy_count++] = (enum ae_strategy_id)strategy;
+    }
+    return step->strategy_count > 0;
+}
+
 static bool read_step(const char *tasks, const struct ae_task *task, const char *name, struct ae_step *ret)
 {
-    char path[4400], id[8], parent[48];
+    char path[4400], ids[AE_STEP_STRATEGIES_TEXT], parent[48], named[AE_STEP_STRATEGIES_TEXT + 8];
     struct ae_bytes text = {0};
     struct ae_error ignored;
-    if (!isdigit((unsigned char)name[0]) || strlen(name) > 40 || !ae_text_ends(name, ".cu"))
+    if (!isdigit((unsigned char)name[0]) || strlen(name) > 47 || !ae_text_ends(name, ".cu"))
         return false;
     *ret = (struct ae_step){.task = task};
     snprintf(ret->file, sizeof ret->file, "steps/%s", name);
     snprintf(path, sizeof path, "%s/%s/%s", tasks, task->id, ret->file);
     if (ae_file_read(path, SOURCE_MAX, &text, &ignored) != AE_OK)
         return false;
-    const int read = sscanf((const char *)text.data, "// step: %7[A-Z0-9] on %47[A-Za-z0-9_.-]", id, parent);
+    const int read = sscanf((const char *)text.data, "// step: %31[A-Z0-9+] on %47[A-Za-z0-9_.+-]", ids, parent);
     if (read == 2)
         read_remark((const char *)text.data, ret->remark, sizeof ret->remark);
     ae_bytes_release(&text);
-    const int strategy = read == 2 ? ae_strategy_by_id(id, &ignored) : -1;
-    if (strategy < 0)
+    if (read != 2 || !read_strategies(ids, ret))
         return false;
-    ret->strategy = (enum ae_strategy_id)strategy;
+    ae_step_strategies(ret, ids);
+    snprintf(named, sizeof named, "-%s.cu", ids);
+    if (!ae_text_ends(name, named))
+        return false;
     snprintf(ret->parent, sizeof ret->parent, "%s%s", isdigit((unsigned char)parent[0]) ? "steps/" : "", parent);
     hash_file(tasks, task->id, ret->file, ret->sha256);
     hash_file(tasks, task->id, ret->parent, ret->parent_sha256);

@@ -445,13 +445,26 @@ static void gains_belong_to_the_bytes(void **state)
     write_text(steps, "02-P07.cu", second);
     write_text(steps, "03-Z99.cu", "// step: Z99 on naive.cu\n");
     write_text(steps, "04-M03.cu", "// no step\n");
+    write_text(steps, "05-C12+P05.cu", "// step: C12+P05 on 02-P07.cu\n");
+    write_text(steps, "06-M03.cu", "// step: P05 on naive.cu\n");      /* of another name */
+    write_text(steps, "07-P05+P05.cu", "// step: P05+P05 on naive.cu\n");
+    write_text(steps, "08-P05+.cu", "// step: P05+ on naive.cu\n");
     write_text(steps, "notes.md", "// step: M03 on naive.cu\n");
     assert_int_equal(ae_ladder_read(root, &ladder, &err), AE_OK);
-    assert_int_equal(ladder.count, 2);
-    assert_int_equal(ladder.steps[0].strategy, AE_STRATEGY_M03);
+    assert_int_equal(ladder.count, 3);
+    assert_int_equal(ladder.steps[0].strategy_count, 1);
+    assert_int_equal(ladder.steps[0].strategies[0], AE_STRATEGY_M03);
     assert_string_equal(ladder.steps[0].parent, "naive.cu");
     assert_string_equal(ladder.steps[0].remark, "A tile in shared memory.");
     assert_string_equal(ladder.steps[1].parent, "steps/01-M03.cu");
+    assert_int_equal(ladder.steps[2].strategy_count, 2);
+    assert_int_equal(ladder.steps[2].strategies[1], AE_STRATEGY_P05);
+    assert_true(ae_step_has(&ladder.steps[2], AE_STRATEGY_C12));
+    assert_false(ae_step_has(&ladder.steps[2], AE_STRATEGY_M03));
+    char ids[AE_STEP_STRATEGIES_TEXT];
+    ae_step_strategies(&ladder.steps[2], ids);
+    assert_string_equal(ids, "C12+P05");
+    assert_string_equal(ladder.steps[2].parent, "steps/02-P07.cu");
 
     snprintf(path, sizeof path, "%s/results.db", root);
     assert_int_equal(ae_store_open(&store, path, AE_STORE_WRITE, &err), AE_OK);
@@ -620,7 +633,7 @@ static void base_by_hand(void **state)
                                     program(0, AE_MEDIUM, 100, p01), program(0, AE_MEDIUM, 50, 0),
                                     program(1, AE_SMALL, 10, m01)};
     const struct ae_experiences experiences = {.items = items, .count = 5};
-    struct ae_step step = {.task = ae_tasks[0], .strategy = AE_STRATEGY_M01};
+    struct ae_step step = {.task = ae_tasks[0], .strategies = {AE_STRATEGY_M01}, .strategy_count = 1};
     struct ae_gain gains_of[] = {{.step = &step, .size = AE_SMALL, .before_ns = 90, .after_ns = 30},
                                  {.step = &step, .size = AE_MEDIUM, .before_ns = 120, .after_ns = 10}};
     const struct ae_gains none = {0}, two = {gains_of, 2};
@@ -650,6 +663,18 @@ static void base_by_hand(void **state)
     close_to(base.log_gain[AE_STRATEGY_M01], log(3));
     assert_int_equal(base.rows, ae_task_count + 1);
     assert_true(isnan(ae_advice_base_features(&base, base.rows - 1)[0]));
+    ae_advice_base_release(&base);
+    /* What a step of two strategies gained is shared, and no truth to judge by. */
+    struct ae_step both = {.task = ae_tasks[1], .strategies = {AE_STRATEGY_C12, AE_STRATEGY_P05}, .strategy_count = 2};
+    struct ae_gain shared_of[] = {{.step = &both, .size = AE_SMALL, .before_ns = 90, .after_ns = 10}};
+    const struct ae_gains shared = {shared_of, 1};
+    assert_int_equal(ae_advice_base_make(NULL, &shared, 0, &base, &err), AE_OK);
+    for (int i = 0; i < 2; i++) {
+        close_to(base.log_gain[AE_STRATEGY_COUNT + both.strategies[i]], log(3));
+        close_to(base.weight[AE_STRATEGY_COUNT + both.strategies[i]], AE_BASE_PROGRAMS_WEIGHT / 2);
+    }
+    assert_int_equal(base.from_steps, 0);
+    assert_int_equal(base.from_programs, 2);
     ae_advice_base_release(&base);
 }
 

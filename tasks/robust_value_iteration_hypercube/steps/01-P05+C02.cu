@@ -1,0 +1,158 @@
+// step: P05+C02 on naive.cu
+// A warp works on a row, not a thread, and reads it in its own order, whole lines at a time, where
+// a thread followed the order of the values. It takes as many of the lowest states to their upper
+// bounds as the row needed in the last backup, sums, and mends the sums by a walk along the order,
+// 32 states at a time.
+#include "check.cuh"
+
+#define BLOCK 128
+
+static __global__ void order_states(int S, const double *V, int *order, int *ranks)
+{
+    const int s = blockIdx.x * blockDim.x + threadIdx.x;
+    if (s >= S)
+        return;
+    int rank = 0;
+    for (int j = 0; j < S; j++)
+        rank += V[j] < V[s] || (V[j] == V[s] && j < s);
+    order[rank] = s;
+    ranks[s] = rank;
+}
+
+static __global__ void first_guess(size_t rows, int S, int *raised)
+{
+    const size_t row = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < rows)
+        raised[row] = S / 2;
+}
+
+static __device__ double sum_of(double value)
+{
+    for (int far = 16; far > 0; far /= 2)
+        value += __shfl_xor_sync(~0u, value, far);
+    return value;
+}
+
+static __device__ double prefix_sum(double value, int lane)
+{
+    for (int far = 1; far < 32; far *= 2) {
+        const double other = __shfl_up_sync(~0u, value, far);
+        value += lane >= far ? other : 0;
+    }
+    return value;
+}
+
+/* raised: how many states are at their upper bounds, of every row. */
+static __global__ void back_up(size_t rows, int S, double gamma, const float *rew,
+                               const float *P_up, const float *P_down, const int *order,
+                               const int *ranks, const double *V, int *raised, double *q)
+{
+    const size_t row = (size_t)blockIdx.x * (BLOCK / 32) + threadIdx.x / 32;
+    if (row >= rows)
+        return;
+    const float *up = P_up + row * S, *down = P_down + row * S;
+    const int lane = threadIdx.x % 32;
+    int k = raised[row];
+    double mass = 0, expected = 0;
+    for (int j = lane; j < S; j += 32) {
+        const float high = up[j], low = down[j];
+        const double chance = ranks[j] < k ? high : low;
+        mass += chance;
+        expected += chance * V[j];
+    }
+    mass = sum_of(mass);
+    expected = sum_of(expected);
+    while (k > 0 && mass >= 1) { /* too many */
+        const int at = k - 1 - lane, state = at >= 0 ? order[at] : 0;
+        const double width = at >= 0 ? (double)up[state] - down[state] : 0;
+        const double widths = prefix_sum(width, lane), parts = prefix_sum(width * V[state], lane);
+        const unsigned below = __ballot_sync(~0u, mass - widths < 1);
+        const int count = min(below ? __ffs(below) : 32, k);
+        mass -= __shfl_sync(~0u, widths, count - 1);
+        expected -= __shfl_sync(~0u, parts, count - 1);
+        k -= count;
+    }
+    while (k < S - 1) { /* as many more as go */
+        const int at = k + lane, state = at < S - 1 ? order[at] : 0;
+        const double width = at < S - 1 ? (double)up[state] - down[state] : 0;
+        const double widths = prefix_sum(width, lane), parts = prefix_sum(width * V[state], lane);
+        const unsigned full = __ballot_sync(~0u, mass + widths >= 1);
+        const int count = min(full ? __ffs(full) - 1 : 32, S - 1 - k), last = max(count - 1, 0);
+        const double more = __shfl_sync(~0u, widths, last),
+                     more_parts = __shfl_sync(~0u, parts, last);
+        if (count > 0) {
+            mass += more;
+            expected += more_parts;
+            k += count;
+        }
+        if (full)
+            break;
+    }
+    if (lane == 0) {
+        raised[row] = k;
+        q[row] = rew[row] + gamma * (expected + (1 - mass) * V[order[k]]);
+    }
+}
+
+static __global__ void best_action(int S, int A, const double *q, double *V)
+{
+    const int s = blockIdx.x * blockDim.x + threadIdx.x;
+    if (s >= S)
+        return;
+    double best = q[(size_t)s * A];
+    for (int a = 1; a < A; a++)
+        best = fmax(best, q[(size_t)s * A + a]);
+    V[s] = best;
+}
+
+static __global__ void to_float(int S, const double *V, float *out)
+{
+    const int s = blockIdx.x * blockDim.x + threadIdx.x;
+    if (s < S)
+        out[s] = (float)V[s];
+}
+
+extern "C" void solution_compute(int S, int A, int T, float gamma, const float *rew,
+                                 const float *P_up, const float *P_down, float *V)
+{
+    const size_t rows = (size_t)S * A, entries = rows * S;
+    float *d_rew, *d_up, *d_down, *d_out;
+    double *d_q, *d_V;
+    int *d_order, *d_ranks, *d_raised;
+    CHECK(cudaMalloc(&d_rew, rows * sizeof(float)));
+    CHECK(cudaMalloc(&d_up, entries * sizeof(float)));
+    CHECK(cudaMalloc(&d_down, entries * sizeof(float)));
+    CHECK(cudaMalloc(&d_out, S * sizeof(float)));
+    CHECK(cudaMalloc(&d_q, rows * sizeof(double)));
+    CHECK(cudaMalloc(&d_V, S * sizeof(double)));
+    CHECK(cudaMalloc(&d_order, S * sizeof(int)));
+    CHECK(cudaMalloc(&d_ranks, S * sizeof(int)));
+    CHECK(cudaMalloc(&d_raised, rows * sizeof(int)));
+    CHECK(cudaMemcpy(d_rew, rew, rows * sizeof(float), cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(d_up, P_up, entries * sizeof(float), cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(d_down, P_down, entries * sizeof(float), cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(d_V, 0, S * sizeof(double)));
+
+    const unsigned state_blocks = (S + BLOCK - 1) / BLOCK,
+                   row_blocks = (unsigned)((rows + BLOCK / 32 - 1) / (BLOCK / 32));
+    first_guess<<<(unsigned)((rows + BLOCK - 1) / BLOCK), BLOCK>>>(rows, S, d_raised);
+    for (int t = 0; t < T; t++) {
+        order_states<<<state_blocks, BLOCK>>>(S, d_V, d_order, d_ranks);
+        back_up<<<row_blocks, BLOCK>>>(rows, S, gamma, d_rew, d_up, d_down, d_order, d_ranks, d_V,
+                                       d_raised, d_q);
+        best_action<<<state_blocks, BLOCK>>>(S, A, d_q, d_V);
+    }
+    to_float<<<state_blocks, BLOCK>>>(S, d_V, d_out);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(V, d_out, S * sizeof(float), cudaMemcpyDeviceToHost));
+
+    CHECK(cudaFree(d_rew));
+    CHECK(cudaFree(d_up));
+    CHECK(cudaFree(d_down));
+    CHECK(cudaFree(d_out));
+    CHECK(cudaFree(d_q));
+    CHECK(cudaFree(d_V));
+    CHECK(cudaFree(d_order));
+    CHECK(cudaFree(d_ranks));
+    CHECK(cudaFree(d_raised));
+}
