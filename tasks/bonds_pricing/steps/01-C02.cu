@@ -86,13 +86,19 @@ static __device__ float4 price_bond(int issue_month, int issue_day, int month, i
 }
 
 static __global__ void price_bonds(int n, const int *const *dates, const float *rates,
-                                   double frequency, float4 *prices)
+                                   double frequency, float *prices)
 {
     const int i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < n)
-        prices[i] = price_bond((dates[0][i] - 1900) * 12 + dates[1][i] - 1, dates[2][i],
-                               (dates[3][i] - 1900) * 12 + dates[4][i] - 1, dates[5][i], rates[i],
-                               frequency);
+    if (i >= n)
+        return;
+    const float4 priced =
+        price_bond((dates[0][i] - 1900) * 12 + dates[1][i] - 1, dates[2][i],
+                   (dates[3][i] - 1900) * 12 + dates[4][i] - 1, dates[5][i], rates[i], frequency);
+    float *const row = prices + 4 * static_cast<size_t>(i);
+    row[0] = priced.x;
+    row[1] = priced.y;
+    row[2] = priced.z;
+    row[3] = priced.w;
 }
 
 extern "C" void solution_compute(int N, const int *issue_year, const int *issue_month,
@@ -104,8 +110,7 @@ extern "C" void solution_compute(int N, const int *issue_year, const int *issue_
                                      maturity_year, maturity_month, maturity_day};
     const size_t count = static_cast<size_t>(N);
     int *d_date[DATES], **d_dates;
-    float *d_rates;
-    float4 *d_prices;
+    float *d_rates, *d_prices;
     for (int k = 0; k < DATES; k++) {
         CHECK(cudaMalloc(&d_date[k], count * sizeof(int)));
         CHECK(cudaMemcpy(d_date[k], dates[k], count * sizeof(int), cudaMemcpyHostToDevice));
@@ -114,11 +119,11 @@ extern "C" void solution_compute(int N, const int *issue_year, const int *issue_
     CHECK(cudaMemcpy(d_dates, d_date, sizeof d_date, cudaMemcpyHostToDevice));
     CHECK(cudaMalloc(&d_rates, count * sizeof(float)));
     CHECK(cudaMemcpy(d_rates, rates, count * sizeof(float), cudaMemcpyHostToDevice));
-    CHECK(cudaMalloc(&d_prices, count * sizeof(float4)));
+    CHECK(cudaMalloc(&d_prices, 4 * count * sizeof(float)));
     price_bonds<<<(N + THREADS - 1) / THREADS, THREADS>>>(N, d_dates, d_rates, coupon_freq,
                                                           d_prices);
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(prices, d_prices, count * sizeof(float4), cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(prices, d_prices, 4 * count * sizeof(float), cudaMemcpyDeviceToHost));
     CHECK(cudaFree(d_prices));
     CHECK(cudaFree(d_rates));
     CHECK(cudaFree(d_dates));

@@ -100,10 +100,9 @@ __global__ void place_polygons(int polygons, scene s)
 
 __global__ void count_overlaps(int polygons, scene s, Levels l, int *counts)
 {
-    const int k = blockIdx.x * blockDim.x + threadIdx.x;
-    if (k >= polygons)
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= polygons)
         return;
-    const int i = s.order[k]; /* neighbouring threads look at the same cells */
     const float4 own = s.boxes[i];
     int count = 0;
     for (int level = 0; level < l.count; level++) {

@@ -3,7 +3,6 @@
 // cells around them: no longer with all points.
 #include "check.cuh"
 
-#include <cmath>
 #include <vector>
 
 constexpr int THREADS = 128, NOISE = -2;
@@ -14,14 +13,13 @@ constexpr int REACH = 1;           // cells that a neighbour may be away
 // Cells in a hash table; what is per cell is indexed by its slot.
 struct Cloud {
     int points, min_pts, table_bits;
-    float largest_square; // near: a square of at most this
+    float eps;
     double edge, per_edge;
     const float *xs, *ys;
     unsigned long long *key;
     int *count, *start, *placed;
     int *slot, *rank; // of a point, in the original order
-    float2 *position; // by cell, as the next
-    int *index;
+    int *index;       // points by cell
 };
 
 static __device__ int cell_along(const Cloud &c, float coordinate)
@@ -40,10 +38,10 @@ static __device__ unsigned hash(const Cloud &c, unsigned long long key)
     return static_cast<unsigned>((key * 0x9E3779B97F4A7C15ull) >> (64 - c.table_bits));
 }
 
-static __device__ bool near(const Cloud &c, float2 a, float2 b)
+static __device__ bool near(const Cloud &c, int i, int j)
 {
-    const float dx = a.x - b.x, dy = a.y - b.y;
-    return __fadd_rn(__fmul_rn(dx, dx), __fmul_rn(dy, dy)) <= c.largest_square;
+    const float dx = c.xs[i] - c.xs[j], dy = c.ys[i] - c.ys[j];
+    return __fsqrt_rn(__fadd_rn(__fmul_rn(dx, dx), __fmul_rn(dy, dy))) <= c.eps;
 }
 
 // The slot of a cell, -1 where it has no points.
@@ -90,21 +88,20 @@ static __global__ void place_points(Cloud c)
     if (i >= c.points)
         return;
     const int at = c.start[c.slot[i]] + c.rank[i];
-    c.position[at] = make_float2(c.xs[i], c.ys[i]);
     c.index[at] = i;
 }
 
-// Calls use(j, place of j) for all points j in the cells around a place, until it returns false.
-template <typename Use> static __device__ void look_around(const Cloud &c, float2 own, Use use)
+// Calls use(j) for all points j in the cells around point i, until it returns false.
+template <typename Use> static __device__ void look_around(const Cloud &c, int i, Use use)
 {
-    const int cx = cell_along(c, own.x), cy = cell_along(c, own.y);
+    const int cx = cell_along(c, c.xs[i]), cy = cell_along(c, c.ys[i]);
     for (int y = cy - REACH; y <= cy + REACH; y++)
         for (int x = cx - REACH; x <= cx + REACH; x++) {
             const int s = look_up(c, x, y);
             if (s < 0)
                 continue;
             for (int at = c.start[s]; at < c.start[s] + c.count[s]; at++)
-                if (!use(c.index[at], c.position[at]))
+                if (!use(c.index[at]))
                     return;
         }
 }
@@ -112,14 +109,12 @@ template <typename Use> static __device__ void look_around(const Cloud &c, float
 // first[i]: the point's own index for core points, -1 for others.
 static __global__ void find_cores(Cloud c, int *first)
 {
-    const int k = blockIdx.x * THREADS + threadIdx.x;
-    if (k >= c.points)
+    const int i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= c.points)
         return;
-    const float2 own = c.position[k]; // neighbouring threads look at the same cells
-    const int i = c.index[k];
     int degree = 0;
-    look_around(c, own, [&](int j, float2 place) {
-        degree += j != i && near(c, own, place);
+    look_around(c, i, [&](int j) {
+        degree += j != i && near(c, i, j);
         return true;
     });
     first[i] = degree >= c.min_pts ? i : -1;
@@ -129,17 +124,16 @@ static __global__ void find_cores(Cloud c, int *first)
 // index.
 static __global__ void sweep(Cloud c, volatile int *first, int *changed)
 {
-    const int k = blockIdx.x * THREADS + threadIdx.x;
-    if (k >= c.points)
+    const int i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= c.points)
         return;
-    const float2 own = c.position[k];
-    const int i = c.index[k], old = first[i];
+    const int old = first[i];
     if (old < 0)
         return;
     int least = old;
-    look_around(c, own, [&](int j, float2 place) {
+    look_around(c, i, [&](int j) {
         const int other = first[j];
-        if (other >= 0 && other < least && near(c, own, place))
+        if (other >= 0 && other < least && near(c, i, j))
             least = other;
         return true;
     });
@@ -153,18 +147,16 @@ static __global__ void sweep(Cloud c, volatile int *first, int *changed)
 // number[f]: the number of the cluster whose first point is f.
 static __global__ void label_points(Cloud c, const int *first, const int *number, int *labels)
 {
-    const int k = blockIdx.x * THREADS + threadIdx.x;
-    if (k >= c.points)
+    const int i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= c.points)
         return;
-    const float2 own = c.position[k];
-    const int i = c.index[k];
     if (first[i] >= 0) {
         labels[i] = number[first[i]];
         return;
     }
     int smallest = 0, opened = 0;
-    look_around(c, own, [&](int j, float2 place) {
-        if (first[j] < 0 || !near(c, own, place))
+    look_around(c, i, [&](int j) {
+        if (first[j] < 0 || !near(c, i, j))
             return true;
         const int cluster = number[first[j]];
         smallest = smallest == 0 ? cluster : min(smallest, cluster);
@@ -175,17 +167,6 @@ static __global__ void label_points(Cloud c, const int *first, const int *number
     labels[i] = smallest == 0 ? NOISE : max(smallest, opened);
 }
 
-// The largest float whose root, correctly rounded, is at most eps: decides like the root.
-static float largest_square_within(float eps)
-{
-    float square = eps * eps;
-    while (std::sqrt(square) > eps)
-        square = std::nextafter(square, 0.0f);
-    while (std::sqrt(std::nextafter(square, INFINITY)) <= eps)
-        square = std::nextafter(square, INFINITY);
-    return square;
-}
-
 extern "C" void solution_compute(int N, const float *xs, const float *ys, float eps, int minPts,
                                  int *labels)
 {
@@ -193,7 +174,7 @@ extern "C" void solution_compute(int N, const float *xs, const float *ys, float 
     Cloud c;
     c.points = N;
     c.min_pts = minPts;
-    c.largest_square = largest_square_within(eps);
+    c.eps = eps;
     c.edge = static_cast<double>(eps) * (1 + 1e-6) + 1e-30;
     c.per_edge = 1 / c.edge;
     c.table_bits = 6;
@@ -209,7 +190,6 @@ extern "C" void solution_compute(int N, const float *xs, const float *ys, float 
     CHECK(cudaMalloc(&c.placed, sizeof(int)));
     CHECK(cudaMalloc(&c.slot, bytes));
     CHECK(cudaMalloc(&c.rank, bytes));
-    CHECK(cudaMalloc(&c.position, n * sizeof(float2)));
     CHECK(cudaMalloc(&c.index, bytes));
     CHECK(cudaMemset(c.key, 0xff, table * sizeof(unsigned long long)));
     CHECK(cudaMemset(c.count, 0, table * sizeof(int)));
@@ -259,7 +239,6 @@ extern "C" void solution_compute(int N, const float *xs, const float *ys, float 
     CHECK(cudaFree(c.placed));
     CHECK(cudaFree(c.slot));
     CHECK(cudaFree(c.rank));
-    CHECK(cudaFree(c.position));
     CHECK(cudaFree(c.index));
     CHECK(cudaFree(d_first));
     CHECK(cudaFree(d_number));

@@ -1,4 +1,4 @@
-// step: H01 on 02-M11.cu
+// step: H01 on 02-M11+H03.cu
 // Several host threads narrow pieces of the grid into pinned slots, from where they are copied
 // while the threads go on. One thread reads memory too slowly, and so do copies of pageable memory.
 #include "transfer.cuh"

@@ -1,7 +1,7 @@
 // step: M02 on naive.cu
 // The host stores the matrix by rows too, once, so that a thread sums a row of A b by itself: no
-// atomic operations, no clearing. By itself this is slower where
-// single rows have hundreds of entries, which one thread then adds; 03 mends that.
+// atomic operations, no clearing. By itself this is slower where single rows have hundreds of
+// entries, which one thread then adds, until a warp does.
 #include "check.cuh"
 
 #include <vector>

@@ -1,4 +1,4 @@
-// step: H04 on 02-B03.cu
+// step: H04 on 02-B01.cu
 // One allocation instead of nineteen; the kernel knows the arrays by their distance.
 #include "check.cuh"
 

@@ -1,4 +1,4 @@
-// step: C12 on 01-P05.cu
+// step: C12 on 01-P05+C02.cu
 // If a backup moved all values by between low and high, no later difference of two actions changes
 // by more than gamma / (1 - gamma) (high - low) in sum: actions that are farther behind are
 // dropped. And once that is nothing against the tolerance, every further backup adds gamma times

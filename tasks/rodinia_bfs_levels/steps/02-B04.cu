@@ -1,10 +1,9 @@
 // step: B04 on 01-B01.cu
-// The queue holds pieces of rows, of up to sixteen edges each, instead of vertices: a hub is shared
-// out among many groups of eight lanes, where it kept one thread busy before.
+// The queue holds pieces of rows, of up to sixteen edges each, instead of vertices, a thread a
+// piece: a hub is shared out among many threads, where it kept one busy before.
 #include "check.cuh"
 
 #define THREADS 256
-#define TEAM    8
 #define PIECE   16
 
 struct piece {
@@ -32,10 +31,10 @@ static __global__ void expand(int count, int level, const piece *queue, const in
                               const int *degree, const int *head, int *distance, piece *next,
                               int *next_count)
 {
-    const int i = (blockIdx.x * THREADS + threadIdx.x) / TEAM;
+    const int i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= count)
         return;
-    for (int e = threadIdx.x % TEAM; e < queue[i].edges; e += TEAM) {
+    for (int e = 0; e < queue[i].edges; e++) {
         const int v = head[queue[i].first + e];
         if (distance[v] < 0 && atomicCAS(&distance[v], -1, level + 1) == -1)
             append(v, start, degree, next, next_count);
@@ -71,8 +70,8 @@ extern "C" void solution_compute(int num_nodes, int num_edges, int source, const
     }
     for (int level = 0; count > 0; level++) {
         CHECK(cudaMemset(next_count, 0, sizeof(int)));
-        expand<<<(count + THREADS / TEAM - 1) / (THREADS / TEAM), THREADS>>>(
-            count, level, queue, start, degree, head, distance, next, next_count);
+        expand<<<(count + THREADS - 1) / THREADS, THREADS>>>(count, level, queue, start, degree,
+                                                             head, distance, next, next_count);
         CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(&count, next_count, sizeof(int), cudaMemcpyDeviceToHost));
         piece *kept = queue;

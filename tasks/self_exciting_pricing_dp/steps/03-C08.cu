@@ -14,7 +14,7 @@ namespace cg = cooperative_groups;
 static __device__ int control_below_top(int controls, float least, float per_step, float scale,
                                         float gain)
 {
-    const float place = (scale * __expf(gain) - least) * per_step;
+    const float place = (scale * expf(gain) - least) * per_step;
     return (int)fminf(fmaxf(place, 0.0f), controls - 2.0f);
 }
 

@@ -1,4 +1,4 @@
-// step: M04 on 01-P05.cu
+// step: M04 on 01-P05+C10.cu
 // Each lane has eight neighbouring columns in registers: a shuffle, a symbol of the query and a
 // look at the loop for eight cells instead of one, and strips of 256 columns.
 #include "check.cuh"

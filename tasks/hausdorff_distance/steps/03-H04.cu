@@ -1,6 +1,5 @@
-// step: P02 on 01-M04.cu
-// A warp works on points of one set only, so that its lanes reduce their maxima by shuffles and one
-// of them does one atomic operation instead of 128.
+// step: H04 on 02-P02+P08.cu
+// One allocation holds points, offsets, tiles and results, where four had been made and released.
 #include "check.cuh"
 
 #include <vector>
@@ -64,13 +63,14 @@ extern "C" void solution_compute(int num_points, int num_spaces, const float *po
             tiles.push_back(Tile{first, end - first < TILE ? end : first + TILE, s});
     }
 
-    float *d_xy, *d_results;
-    int *d_offsets;
-    Tile *d_tiles;
-    CHECK(cudaMalloc(&d_xy, 2 * points * sizeof(float)));
-    CHECK(cudaMalloc(&d_offsets, spaces * sizeof(int)));
-    CHECK(cudaMalloc(&d_tiles, tiles.size() * sizeof(Tile)));
-    CHECK(cudaMalloc(&d_results, entries * sizeof(float)));
+    const size_t tiles_at = 2 * points * sizeof(float),
+                 offsets_at = tiles_at + tiles.size() * sizeof(Tile),
+                 results_at = offsets_at + spaces * sizeof(int);
+    char *device;
+    CHECK(cudaMalloc(&device, results_at + entries * sizeof(float)));
+    float *d_xy = (float *)device, *d_results = (float *)(device + results_at);
+    int *d_offsets = (int *)(device + offsets_at);
+    Tile *d_tiles = (Tile *)(device + tiles_at);
     CHECK(cudaMemcpy(d_xy, points_xy, 2 * points * sizeof(float), cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(d_offsets, space_offsets, spaces * sizeof(int), cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(d_tiles, tiles.data(), tiles.size() * sizeof(Tile), cudaMemcpyHostToDevice));
@@ -85,8 +85,5 @@ extern "C" void solution_compute(int num_points, int num_spaces, const float *po
     CHECK(cudaGetLastError());
 
     CHECK(cudaMemcpy(results, d_results, entries * sizeof(float), cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(d_xy));
-    CHECK(cudaFree(d_offsets));
-    CHECK(cudaFree(d_tiles));
-    CHECK(cudaFree(d_results));
+    CHECK(cudaFree(device));
 }

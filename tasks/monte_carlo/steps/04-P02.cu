@@ -1,12 +1,12 @@
-// step: C03 on 03-C07.cu
-// Every block sums the drift table itself, one entry a thread, before its paths begin: on the host
-// the table took as long as the device needs for all paths of a small instance. Blocks are as many
-// as fit on the device and share the paths, so that few tables are made.
+// step: P02 on 03-C07.cu
+// Every block sums the drifts itself, each thread some of them, combined by shuffles, before its
+// paths begin: on the host the sum took as long as the device needs for all paths of a small
+// instance. Every block of paths pays for its sum.
 #include "check.cuh"
 
 #include <cmath>
 
-constexpr int THREADS = 128, WARPS = THREADS / 32, RESIDENT = 10; // blocks on a multiprocessor
+constexpr int THREADS = 256, WARPS = THREADS / 32;
 constexpr int CHUNK = 32; // steps that are summed in float before they are added in double
 
 struct Market {
@@ -92,41 +92,35 @@ static __device__ Fraction draw(unsigned int &state)
     return Fraction{z * a, b};
 }
 
-// The warps of a block share a range of the paths.
-static __global__ void __launch_bounds__(THREADS, RESIDENT)
-    follow_paths(Market m, int count, float *payoffs)
+static __global__ void follow_paths(int n, Market m, float *payoffs)
 {
     const double drift = total_drift(m);
-    const int lane = threadIdx.x % 32, groups = (count + 31) / 32;
-    const int end = static_cast<int>(static_cast<long long>(groups) * (blockIdx.x + 1) / gridDim.x);
-    int group = static_cast<int>(static_cast<long long>(groups) * blockIdx.x / gridDim.x) +
-                static_cast<int>(threadIdx.x) / 32;
-    for (; group < end; group += WARPS) {
-        const int i = group * 32 + lane;
-        unsigned int state = m.seed ^ (static_cast<unsigned int>(i) * 2654435761u);
-        if (state == 0) // xorshift would stay there
-            state = 1;
-        double sum = 0.0;
-        int left = m.steps;
-        while (left >= 4) {
-            float part = 0.0f;
-            const int quads = min(left, CHUNK) / 4;
-#pragma unroll 2
-            for (int k = 0; k < quads; k++) {
-                const Fraction w1 = draw(state), w2 = draw(state), w3 = draw(state),
-                               w4 = draw(state);
-                part += quotient(add(add(w1, w2), add(w3, w4)));
-            }
-            left -= 4 * quads;
-            sum += static_cast<double>(part);
+    const int i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n)
+        return;
+    unsigned int state = m.seed ^ (static_cast<unsigned int>(i) * 2654435761u);
+    if (state == 0) // xorshift would stay there
+        state = 1;
+    double sum = 0.0;
+    int left = m.steps;
+    while (left >= 4) {
+        float part = 0.0f;
+        const int quads = min(left, CHUNK) / 4;
+        for (int k = 0; k < quads; k++) {
+            const Fraction w1 = draw(state), w2 = draw(state), w3 = draw(state), w4 = draw(state);
+            const Fraction w = add(add(w1, w2), add(w3, w4));
+            part += quotient(w);
         }
-        for (; left > 0; left--)
-            sum += static_cast<double>(quotient(draw(state)));
-        const double price =
-            static_cast<double>(m.spot) * exp(drift + static_cast<double>(m.scale) * sum);
-        if (i < count)
-            payoffs[i] = fmaxf(m.strike - static_cast<float>(price), 0.0f) * m.discount;
+        left -= 4 * quads;
+        sum += static_cast<double>(part);
     }
+    for (; left > 0; left--) {
+        const Fraction w = draw(state);
+        sum += static_cast<double>(quotient(w));
+    }
+    const double price =
+        static_cast<double>(m.spot) * exp(drift + static_cast<double>(m.scale) * sum);
+    payoffs[i] = fmaxf(m.strike - static_cast<float>(price), 0.0f) * m.discount;
 }
 
 extern "C" void solution_compute(int N, int num_steps, float risk_free, float volatility,
@@ -145,15 +139,10 @@ extern "C" void solution_compute(int N, int num_steps, float risk_free, float vo
         strike,
         static_cast<float>(exp(static_cast<double>(exponent))),
         base_seed};
-    int device, processors;
-    CHECK(cudaGetDevice(&device));
-    CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     const size_t bytes = static_cast<size_t>(N) * sizeof(float);
-    const int wanted = (N + THREADS - 1) / THREADS, resident = RESIDENT * processors,
-              blocks = wanted < resident ? wanted : resident;
     float *memory;
     CHECK(cudaMalloc(&memory, bytes));
-    follow_paths<<<blocks, THREADS>>>(m, N, memory);
+    follow_paths<<<(N - 1) / THREADS + 1, THREADS>>>(N, m, memory);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(payoffs, memory, bytes, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(memory));

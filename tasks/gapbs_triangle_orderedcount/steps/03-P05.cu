@@ -1,12 +1,10 @@
-// step: M03 on 02-P05.cu
-// A warp stages the list of its vertex in shared memory, as a hash table, where one or two reads
-// tell whether an entry is there. Lists that do not fit go piece by piece.
+// step: P05 on 02-C02.cu
+// A warp takes a vertex instead of a thread an edge: its lanes read the lists of all members side
+// by side and look each entry up in the vertex's own list.
 #include "check.cuh"
 
 #define THREADS 256
 #define WARPS   (THREADS / 32)
-#define SLOTS   256
-#define HASH(v) ((unsigned)(v)*2654435769u / (0xffffffffu / SLOTS + 1))
 
 // Shortens each row to the neighbours of higher rank; a warp a row.
 static __global__ void direct(int n, const int *row_ptr, int *col_idx, int *length)
@@ -35,50 +33,33 @@ static __global__ void direct(int n, const int *row_ptr, int *col_idx, int *leng
         length[u] = at - row_ptr[u];
 }
 
-// Lanes of a warp together; the table has room for twice as many.
-static __device__ void fill(int *table, const int *list, int count)
+static __device__ bool holds(const int *list, int length, int v)
 {
-    const int lane = threadIdx.x % 32;
-    __syncwarp();
-    for (int i = lane; i < SLOTS; i += 32)
-        table[i] = -1;
-    __syncwarp();
-    for (int i = lane; i < count; i += 32)
-        for (unsigned at = HASH(list[i]); atomicCAS(&table[at], -1, list[i]) != -1;)
-            at = (at + 1) % SLOTS;
-    __syncwarp();
-}
-
-static __device__ bool holds(const int *table, int v)
-{
-    unsigned at = HASH(v);
-    while (table[at] != v && table[at] != -1)
-        at = (at + 1) % SLOTS;
-    return table[at] == v;
+    int low = 0;
+    for (int end = length; end - low > 1;) {
+        const int middle = low + (end - low) / 2;
+        if (list[middle] <= v)
+            low = middle;
+        else
+            end = middle;
+    }
+    return list[low] == v;
 }
 
 static __global__ void count_triangles(int n, const int *row_ptr, const int *col_idx,
                                        const int *length, unsigned long long *total)
 {
-    __shared__ int tables[WARPS][SLOTS];
-    int *table = tables[threadIdx.x / 32];
     const int u = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (u >= n || length[u] < 2)
         return;
     const int *list = col_idx + row_ptr[u];
     unsigned long long count = 0;
-    for (int staged = 0; staged < length[u]; staged += SLOTS / 2) {
-        fill(table, list + staged, min(length[u] - staged, SLOTS / 2));
-        for (int i = 0; i < length[u]; i++) {
-            const int v = list[i];
-            for (int e = lane; e < length[v]; e += 32)
-                count += holds(table, col_idx[row_ptr[v] + e]);
-        }
+    for (int i = 0; i < length[u]; i++) {
+        const int v = list[i];
+        for (int e = lane; e < length[v]; e += 32)
+            count += holds(list, length[u], col_idx[row_ptr[v] + e]);
     }
-    __syncwarp();
-    for (int d = 16; d > 0; d /= 2)
-        count += __shfl_down_sync(~0u, count, d);
-    if (lane == 0 && count > 0)
+    if (count > 0)
         atomicAdd(total, count);
 }
 

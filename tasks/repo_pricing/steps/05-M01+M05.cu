@@ -1,7 +1,7 @@
-// step: M11 on 03-H04.cu
-// The host packs a contract into 24 bytes instead of 64: dates of 17 bits, as months since 1900 and
-// days, and rates that are below 0.3 and so leave their two highest bits zero. One thread of the
-// host does it, which pays for small sizes only: large ones take longer, until the next step.
+// step: M01+M05 on 04-M11+H03.cu
+// A block gathers its rows of results in shared memory and writes them out by stores of 16 bytes
+// side by side; a thread had written the twelve floats of its row one by one, 48 bytes from those
+// of its neighbour.
 #include "check.cuh"
 
 #include <cmath>
@@ -251,27 +251,31 @@ static __device__ void write_row(const contract &c, double dirty, double u, floa
 static __global__ void __launch_bounds__(THREADS)
     price_contracts(int n, const unsigned *words, float *prices)
 {
+    __shared__ alignas(16) float rows[RESULTS * THREADS];
     __shared__ int uneven[THREADS], uneven_count;
-    const int i = blockIdx.x * THREADS + threadIdx.x;
-    if (threadIdx.x == 0)
+    const int tid = threadIdx.x, first = blockIdx.x * THREADS, here = min(THREADS, n - first);
+    if (tid == 0)
         uneven_count = 0;
     __syncthreads();
-    if (i < n) {
-        const contract c = read_contract(words + i, n);
+    if (tid < here) {
+        const contract c = read_contract(words + first + tid, n);
         if (c.maturity.day > 28)
-            uneven[atomicAdd(&uneven_count, 1)] = i;
+            uneven[atomicAdd(&uneven_count, 1)] = tid;
         else
-            write_row(c, c.clean + c.accrued, solve_even(c),
-                      prices + static_cast<size_t>(RESULTS) * i);
+            write_row(c, c.clean + c.accrued, solve_even(c), rows + RESULTS * tid);
     }
     __syncthreads();
-    for (int k = threadIdx.x; k < uneven_count; k += THREADS) {
-        const contract c = read_contract(words + uneven[k], n);
+    for (int k = tid; k < uneven_count; k += THREADS) {
+        const contract c = read_contract(words + first + uneven[k], n);
         const double u = solve_any(c);
         double slope;
         const double dirty = value_at<true>(c, u, &slope);
-        write_row(c, dirty, u, prices + static_cast<size_t>(RESULTS) * uneven[k]);
+        write_row(c, dirty, u, rows + RESULTS * uneven[k]);
     }
+    __syncthreads();
+    float4 *const out = reinterpret_cast<float4 *>(prices) + 3 * static_cast<size_t>(first);
+    for (int k = tid; k < 3 * here; k += THREADS)
+        out[k] = reinterpret_cast<const float4 *>(rows)[k];
 }
 
 static void pack_dates(int count, const int *year, const int *month, const int *day,
@@ -305,9 +309,9 @@ solution_compute(int N, const int *settle_year, const int *settle_month, const i
                  const float *dummy_strikes, float *prices)
 {
     const size_t count = static_cast<size_t>(N);
-    unsigned *memory;
-    CHECK(cudaMalloc(&memory, (WORDS + RESULTS) * count * sizeof(unsigned)));
-    float *const d_prices = reinterpret_cast<float *>(memory + WORDS * count);
+    float *d_prices; // the results come first, for their alignment
+    CHECK(cudaMalloc(&d_prices, (WORDS + RESULTS) * count * sizeof(unsigned)));
+    unsigned *const memory = reinterpret_cast<unsigned *>(d_prices + RESULTS * count);
     std::vector<unsigned> packed(WORDS * count);
     unsigned *const word = packed.data();
     pack_dates(N, settle_year, settle_month, settle_day, word);
@@ -321,5 +325,5 @@ solution_compute(int N, const int *settle_year, const int *settle_month, const i
     price_contracts<<<(N + THREADS - 1) / THREADS, THREADS>>>(N, memory, d_prices);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(prices, d_prices, RESULTS * count * sizeof(float), cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(memory));
+    CHECK(cudaFree(d_prices));
 }

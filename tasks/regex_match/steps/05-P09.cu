@@ -1,6 +1,6 @@
-// step: B02 on 04-M03.cu
-// As many blocks as fit the device, whose threads take the next string when they are done with one:
-// lengths differ by orders of magnitude, and a warp no longer waits for its longest string.
+// step: P09 on 04-M03.cu
+// Blocks of 512 threads instead of 128, with registers capped for that: shared memory holds few
+// copies of the masks, so that a multiprocessor has as many threads as its blocks are large.
 #include "check.cuh"
 
 #include <vector>
@@ -9,11 +9,13 @@ template <int WORDS> struct state_set {
     unsigned int word[WORDS];
 };
 
+constexpr int THREADS = 512;
+
 /* masks: [symbol][state][WORDS], then those of the start and of the accepting states. */
 template <int WORDS>
-__global__ void match(int states, int symbols, const unsigned int *masks, int in_shared,
-                      int num_strings, const int *str_offsets, const int *str_data, int *taken,
-                      int *results)
+__global__ void __launch_bounds__(THREADS)
+    match(int states, int symbols, const unsigned int *masks, int in_shared, int num_strings,
+          const int *str_offsets, const int *str_data, int *results)
 {
     const unsigned int *const ends = masks + (size_t)states * symbols * WORDS;
     extern __shared__ uint4 staged[];
@@ -24,25 +26,13 @@ __global__ void match(int states, int symbols, const unsigned int *masks, int in
         masks = here;
         __syncthreads();
     }
-    int i = -1, k = 0, end = 0; /* the string, and where in it */
-    state_set<WORDS> set = {};
-    for (;;) {
-        if (k >= end) { /* done: write the result, take the next one */
-            if (i >= 0) {
-                unsigned int accepted = 0;
-                for (int w = 0; w < WORDS; w++)
-                    accepted |= set.word[w] & ends[WORDS + w];
-                results[i] = accepted != 0;
-            }
-            i = atomicAdd(taken, 1);
-            if (i >= num_strings)
-                return;
-            k = str_offsets[i];
-            end = str_offsets[i + 1];
-            for (int w = 0; w < WORDS; w++)
-                set.word[w] = ends[w];
-            continue;
-        }
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= num_strings)
+        return;
+    state_set<WORDS> set;
+    for (int w = 0; w < WORDS; w++)
+        set.word[w] = ends[w];
+    for (int k = str_offsets[i]; k < str_offsets[i + 1]; k++) {
         const int symbol = str_data[k];
         state_set<WORDS> next = {};
         if (symbol >= 0 && symbol < symbols) {
@@ -61,8 +51,13 @@ __global__ void match(int states, int symbols, const unsigned int *masks, int in
         unsigned int any = 0;
         for (int w = 0; w < WORDS; w++)
             any |= set.word[w];
-        k = any ? k + 1 : end; /* an empty set stays empty */
+        if (!any)
+            break;
     }
+    unsigned int accepted = 0;
+    for (int w = 0; w < WORDS; w++)
+        accepted |= set.word[w] & ends[WORDS + w];
+    results[i] = accepted != 0;
 }
 
 struct Automaton {
@@ -137,21 +132,12 @@ static void run(const Automaton &a, int num_strings, int total_chars, const int 
     const int in_shared = bytes <= (size_t)shared_most;
     CHECK(cudaFuncSetAttribute(match<WORDS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                in_shared ? (int)bytes : 0));
-    const int threads = 512, most = (num_strings - 1) / threads + 1;
-    int processors, resident, *taken;
-    CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, match<WORDS>, threads,
-                                                        in_shared ? bytes : 0));
-    const int blocks = most < processors * resident ? most : processors * resident;
-    CHECK(cudaMalloc(&taken, sizeof(int)));
-    CHECK(cudaMemset(taken, 0, sizeof(int)));
-    match<WORDS><<<blocks, threads, in_shared ? bytes : 0>>>(a.states, a.symbols, masks, in_shared,
-                                                             num_strings, d_str_offsets, d_str_data,
-                                                             taken, d_results);
+    const int blocks = (num_strings - 1) / THREADS + 1;
+    match<WORDS><<<blocks, THREADS, in_shared ? bytes : 0>>>(
+        a.states, a.symbols, masks, in_shared, num_strings, d_str_offsets, d_str_data, d_results);
     CHECK(cudaGetLastError());
     CHECK(
         cudaMemcpy(results, d_results, (size_t)num_strings * sizeof(int), cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(taken));
     CHECK(cudaFree(masks));
     CHECK(cudaFree(d_str_offsets));
     CHECK(cudaFree(d_str_data));

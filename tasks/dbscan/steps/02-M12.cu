@@ -1,27 +1,25 @@
-// step: H05 on 01-C02.cu
-// Core points join their components in one kernel (union-find without locks) and clusters get their
-// numbers on the device: the host no longer asks after every sweep whether something changed.
+// step: M12 on 01-C02.cu
+// The threads take the points cell by cell instead of in their own order, so that neighbouring
+// threads look at the same cells and their loads hit the same lines.
 #include "check.cuh"
 
-#include <cmath>
+#include <vector>
 
 constexpr int THREADS = 128, NOISE = -2;
 constexpr unsigned long long EMPTY = ~0ull;
 constexpr int KEY_SHIFT = 1 << 30; // keeps the halves of a key positive
-constexpr int NUMBER_THREADS = 1024;
-constexpr int REACH = 1; // cells that a neighbour may be away
+constexpr int REACH = 1;           // cells that a neighbour may be away
 
 // Cells in a hash table; what is per cell is indexed by its slot.
 struct Cloud {
     int points, min_pts, table_bits;
-    float largest_square; // near: a square of at most this
+    float eps;
     double edge, per_edge;
     const float *xs, *ys;
     unsigned long long *key;
     int *count, *start, *placed;
     int *slot, *rank; // of a point, in the original order
-    float2 *position; // by cell, as the next
-    int *index;
+    int *index;       // points by cell
 };
 
 static __device__ int cell_along(const Cloud &c, float coordinate)
@@ -40,10 +38,10 @@ static __device__ unsigned hash(const Cloud &c, unsigned long long key)
     return static_cast<unsigned>((key * 0x9E3779B97F4A7C15ull) >> (64 - c.table_bits));
 }
 
-static __device__ bool near(const Cloud &c, float2 a, float2 b)
+static __device__ bool near(const Cloud &c, int i, int j)
 {
-    const float dx = a.x - b.x, dy = a.y - b.y;
-    return __fadd_rn(__fmul_rn(dx, dx), __fmul_rn(dy, dy)) <= c.largest_square;
+    const float dx = c.xs[i] - c.xs[j], dy = c.ys[i] - c.ys[j];
+    return __fsqrt_rn(__fadd_rn(__fmul_rn(dx, dx), __fmul_rn(dy, dy))) <= c.eps;
 }
 
 // The slot of a cell, -1 where it has no points.
@@ -90,21 +88,20 @@ static __global__ void place_points(Cloud c)
     if (i >= c.points)
         return;
     const int at = c.start[c.slot[i]] + c.rank[i];
-    c.position[at] = make_float2(c.xs[i], c.ys[i]);
     c.index[at] = i;
 }
 
-// Calls use(j, place of j) for all points j in the cells around a place, until it returns false.
-template <typename Use> static __device__ void look_around(const Cloud &c, float2 own, Use use)
+// Calls use(j) for all points j in the cells around point i, until it returns false.
+template <typename Use> static __device__ void look_around(const Cloud &c, int i, Use use)
 {
-    const int cx = cell_along(c, own.x), cy = cell_along(c, own.y);
+    const int cx = cell_along(c, c.xs[i]), cy = cell_along(c, c.ys[i]);
     for (int y = cy - REACH; y <= cy + REACH; y++)
         for (int x = cx - REACH; x <= cx + REACH; x++) {
             const int s = look_up(c, x, y);
             if (s < 0)
                 continue;
             for (int at = c.start[s]; at < c.start[s] + c.count[s]; at++)
-                if (!use(c.index[at], c.position[at]))
+                if (!use(c.index[at]))
                     return;
         }
 }
@@ -115,99 +112,37 @@ static __global__ void find_cores(Cloud c, int *first)
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= c.points)
         return;
-    const float2 own = c.position[k]; // neighbouring threads look at the same cells
-    const int i = c.index[k];
+    const int i = c.index[k]; // neighbouring threads look at the same cells
     int degree = 0;
-    look_around(c, own, [&](int j, float2 place) {
-        degree += j != i && near(c, own, place);
+    look_around(c, i, [&](int j) {
+        degree += j != i && near(c, i, j);
         return true;
     });
     first[i] = degree >= c.min_pts ? i : -1;
 }
 
-// --- components of points: a parent has a smaller index, so a root is the smallest of its own ---
-
-static __device__ int parent_of(const int *first, int i)
-{
-    return *const_cast<volatile const int *>(first + i);
-}
-
-static __device__ int find(int *first, int i)
-{
-    int at = parent_of(first, i), before = i;
-    for (int next; at > (next = parent_of(first, at)); at = next) {
-        *const_cast<volatile int *>(first + before) = next; // halves the way
-        before = at;
-    }
-    return at;
-}
-
-static __device__ void join(int *first, int a, int b)
-{
-    for (;;) {
-        a = find(first, a);
-        b = find(first, b);
-        if (a == b)
-            return;
-        const int larger = max(a, b), smaller = min(a, b);
-        if (atomicCAS(&first[larger], larger, smaller) == larger)
-            return;
-    }
-}
-
-static __global__ void join_points(Cloud c, int *first)
+// Labels only fall, and where a sweep changes none, all points of a component have the smallest
+// index.
+static __global__ void sweep(Cloud c, volatile int *first, int *changed)
 {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= c.points)
         return;
-    const float2 own = c.position[k];
-    const int i = c.index[k];
-    if (parent_of(first, i) < 0)
+    const int i = c.index[k], old = first[i];
+    if (old < 0)
         return;
-    int root = find(first, i);
-    look_around(c, own, [&](int j, float2 place) {
-        const int other = j < i ? parent_of(first, j) : -1;
-        if (other >= 0 && other != root && near(c, own, place)) {
-            join(first, i, j);
-            root = find(first, i);
-        }
+    int least = old;
+    look_around(c, i, [&](int j) {
+        const int other = first[j];
+        if (other >= 0 && other < least && near(c, i, j))
+            least = other;
         return true;
     });
-}
-
-// Nobody shortens ways meanwhile, so that what a thread has written stays.
-static __global__ void flatten(int points, int *first)
-{
-    const int i = blockIdx.x * THREADS + threadIdx.x;
-    if (i >= points || parent_of(first, i) < 0)
-        return;
-    int root = i;
-    for (int next; (next = parent_of(first, root)) != root; root = next) {
+    least = min(least, first[least]);
+    if (least < old) {
+        first[i] = least;
+        *changed = 1;
     }
-    first[i] = root;
-}
-
-// One block: number[f] for all first points f in ascending order.
-static __global__ void number_clusters(int points, const int *first, int *number)
-{
-    __shared__ int sums[NUMBER_THREADS];
-    const int each = (points - 1) / NUMBER_THREADS + 1;
-    const int from = threadIdx.x * each, to = min(from + each, points);
-    int own = 0;
-    for (int i = from; i < to; i++)
-        own += first[i] == i;
-    sums[threadIdx.x] = own;
-    __syncthreads();
-    for (int d = 1; d < NUMBER_THREADS; d *= 2) {
-        const int below = static_cast<int>(threadIdx.x) >= d ? sums[threadIdx.x - d] : 0;
-        __syncthreads();
-        sums[threadIdx.x] += below;
-        __syncthreads();
-    }
-    int before = sums[threadIdx.x] - own;
-    for (int i = from; i < to; i++)
-        if (first[i] == i)
-            number[i] = ++before;
 }
 
 // number[f]: the number of the cluster whose first point is f.
@@ -216,15 +151,14 @@ static __global__ void label_points(Cloud c, const int *first, const int *number
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= c.points)
         return;
-    const float2 own = c.position[k];
     const int i = c.index[k];
     if (first[i] >= 0) {
         labels[i] = number[first[i]];
         return;
     }
     int smallest = 0, opened = 0;
-    look_around(c, own, [&](int j, float2 place) {
-        if (first[j] < 0 || !near(c, own, place))
+    look_around(c, i, [&](int j) {
+        if (first[j] < 0 || !near(c, i, j))
             return true;
         const int cluster = number[first[j]];
         smallest = smallest == 0 ? cluster : min(smallest, cluster);
@@ -235,17 +169,6 @@ static __global__ void label_points(Cloud c, const int *first, const int *number
     labels[i] = smallest == 0 ? NOISE : max(smallest, opened);
 }
 
-// The largest float whose root, correctly rounded, is at most eps: decides like the root.
-static float largest_square_within(float eps)
-{
-    float square = eps * eps;
-    while (std::sqrt(square) > eps)
-        square = std::nextafter(square, 0.0f);
-    while (std::sqrt(std::nextafter(square, INFINITY)) <= eps)
-        square = std::nextafter(square, INFINITY);
-    return square;
-}
-
 extern "C" void solution_compute(int N, const float *xs, const float *ys, float eps, int minPts,
                                  int *labels)
 {
@@ -253,7 +176,7 @@ extern "C" void solution_compute(int N, const float *xs, const float *ys, float 
     Cloud c;
     c.points = N;
     c.min_pts = minPts;
-    c.largest_square = largest_square_within(eps);
+    c.eps = eps;
     c.edge = static_cast<double>(eps) * (1 + 1e-6) + 1e-30;
     c.per_edge = 1 / c.edge;
     c.table_bits = 6;
@@ -269,7 +192,6 @@ extern "C" void solution_compute(int N, const float *xs, const float *ys, float 
     CHECK(cudaMalloc(&c.placed, sizeof(int)));
     CHECK(cudaMalloc(&c.slot, bytes));
     CHECK(cudaMalloc(&c.rank, bytes));
-    CHECK(cudaMalloc(&c.position, n * sizeof(float2)));
     CHECK(cudaMalloc(&c.index, bytes));
     CHECK(cudaMemset(c.key, 0xff, table * sizeof(unsigned long long)));
     CHECK(cudaMemset(c.count, 0, table * sizeof(int)));
@@ -286,18 +208,27 @@ extern "C" void solution_compute(int N, const float *xs, const float *ys, float 
     place_points<<<blocks, THREADS>>>(c);
     CHECK(cudaGetLastError());
 
-    int *d_first, *d_number, *d_labels;
+    int *d_first, *d_number, *d_labels, *d_changed;
     CHECK(cudaMalloc(&d_first, bytes));
     CHECK(cudaMalloc(&d_number, bytes));
     CHECK(cudaMalloc(&d_labels, bytes));
+    CHECK(cudaMalloc(&d_changed, sizeof(int)));
     find_cores<<<blocks, THREADS>>>(c, d_first);
     CHECK(cudaGetLastError());
-    join_points<<<blocks, THREADS>>>(c, d_first);
-    CHECK(cudaGetLastError());
-    flatten<<<blocks, THREADS>>>(N, d_first);
-    CHECK(cudaGetLastError());
-    number_clusters<<<1, NUMBER_THREADS>>>(N, d_first, d_number);
-    CHECK(cudaGetLastError());
+    for (int changed = 1; changed;) {
+        CHECK(cudaMemset(d_changed, 0, sizeof(int)));
+        sweep<<<blocks, THREADS>>>(c, d_first, d_changed);
+        CHECK(cudaGetLastError());
+        CHECK(cudaMemcpy(&changed, d_changed, sizeof(int), cudaMemcpyDeviceToHost));
+    }
+
+    // Clusters are numbered in the order of their first points; labels serves as scratch memory.
+    std::vector<int> number(n);
+    int clusters = 0;
+    CHECK(cudaMemcpy(labels, d_first, bytes, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < N; i++)
+        number[i] = labels[i] == i ? ++clusters : 0;
+    CHECK(cudaMemcpy(d_number, number.data(), bytes, cudaMemcpyHostToDevice));
     label_points<<<blocks, THREADS>>>(c, d_first, d_number, d_labels);
     CHECK(cudaGetLastError());
 
@@ -310,9 +241,9 @@ extern "C" void solution_compute(int N, const float *xs, const float *ys, float 
     CHECK(cudaFree(c.placed));
     CHECK(cudaFree(c.slot));
     CHECK(cudaFree(c.rank));
-    CHECK(cudaFree(c.position));
     CHECK(cudaFree(c.index));
     CHECK(cudaFree(d_first));
     CHECK(cudaFree(d_number));
     CHECK(cudaFree(d_labels));
+    CHECK(cudaFree(d_changed));
 }

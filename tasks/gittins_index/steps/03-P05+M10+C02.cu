@@ -1,20 +1,18 @@
-// step: M10 on 01-C02.cu
-// The layer stays on the chip through the whole sweep: a block has 32 payments, one a lane, and
-// each of its warps some neighbouring states in registers; one state a warp is passed on through
-// shared memory, with a barrier a layer. This also spreads a payment's states over 32 threads.
+// step: P05+M10+C02 on 02-M10+P05+C06.cu
+// An open state is settled by a warp, not a thread: its lanes divide the states of each layer, keep
+// them in registers, and carry the slope along, so that every trial tightens both bounds.
 #include "check.cuh"
 
-constexpr int WARPS = 32, BRACKETS = 31;      // a block: 32 payments, one a lane
-constexpr int THREADS = 64, SETTLING = 16384; // SETTLING: threads
-constexpr float ACCURACY = 1e-6f;             // gap between the bounds, relative to 1 + index
+constexpr int WARPS = 32, BRACKETS = 31; // a block: 32 payments, one a lane
+constexpr float ACCURACY = 1e-6f;        // gap between the bounds, relative to 1 + index
 
 // What is known of W at two payments, left and right of the root.
 struct Ends {
     float payment[2], w[2], slope[2];
 };
 
-struct Open { // a state whose root is not settled: it lies between lo and hi
-    float lo, hi;
+struct Open { // a state whose root is not settled
+    Ends ends;
     int k, a;
 };
 
@@ -88,7 +86,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
                         if (settled(lo, hi))
                             index[layer_start(k) + from + c] = 0.5f * (lo + hi);
                         else
-                            open[atomicAdd(open_count, 1)] = Open{lo, hi, k, from + c};
+                            open[atomicAdd(open_count, 1)] = Open{e, k, from + c};
                     }
                 }
             }
@@ -98,49 +96,80 @@ static __global__ void __launch_bounds__(32 * WARPS)
     }
 }
 
-/* A thread an open state: halves its bracket, and values every trial by a backward induction of its
- * own in global memory, interleaved over the threads. */
-static __global__ void settle(int N, float gamma, float *scratch, size_t stride, float *index,
-                              const Open *open, const int *open_count)
+// W and its slope at one state, by one warp over the triangle that follows from it: a lane has
+// COUNT neighbouring states of each layer.
+template <int COUNT>
+static __device__ void evaluate(int N, float gamma, int k, int a, float payment, float *ret_w,
+                                float *ret_slope)
 {
-    const int threads = gridDim.x * blockDim.x, me = blockIdx.x * blockDim.x + threadIdx.x;
-    float *value = scratch + me;
-    for (int item = me; item < *open_count; item += threads) {
-        const Open state = open[item];
-        const int k = state.k, a = state.a;
-        float lo = state.lo, hi = state.hi;
-        while (!settled(lo, hi)) {
-            const float payment = (lo + hi) * 0.5f;
-            for (int i = 0; i <= N - k; i++)
-                value[i * stride] = 0.0f;
-            float w = 0.0f;
-            for (int layer = N - 1; layer >= k; layer--) {
-                float low = value[0];
-                for (int i = 0; i <= layer - k; i++) {
-                    const float r = (float)(a + i + 1) / (float)(layer + 2),
-                                high = value[(i + 1) * stride];
-                    w = (r - payment) + gamma * (r * high + (1.0f - r) * low);
-                    value[i * stride] = w > 0.0f ? w : 0.0f;
-                    low = high;
-                }
+    const int lane = threadIdx.x % 32, from = lane * COUNT;
+    float value[COUNT], slope[COUNT], w = 0.0f, d = 0.0f;
+#pragma unroll
+    for (int c = 0; c < COUNT; c++)
+        value[c] = slope[c] = 0.0f;
+    for (int layer = N - 1; layer >= k; layer--) {
+        const float scale = 1.0f / static_cast<float>(layer + 2);
+        const float next = __shfl_down_sync(~0u, value[0], 1),
+                    next_slope = __shfl_down_sync(~0u, slope[0], 1);
+#pragma unroll
+        for (int c = 0; c < COUNT; c++) {
+            const float r = static_cast<float>(a + from + c + 1) * scale;
+            const float high = c + 1 < COUNT ? value[c + 1] : next,
+                        high_slope = c + 1 < COUNT ? slope[c + 1] : next_slope;
+            const float wc = fmaf(gamma, fmaf(r, high - value[c], value[c]), r - payment);
+            const float dc = fmaf(gamma, fmaf(r, high_slope - slope[c], slope[c]), -1.0f);
+            const bool up = wc > 0.0f && from + c <= layer - k;
+            value[c] = up ? wc : 0.0f;
+            slope[c] = up ? dc : 0.0f;
+            if (c == 0) {
+                w = wc;
+                d = dc;
             }
-            if (w > 0.0f)
-                lo = payment;
-            else
-                hi = payment;
         }
-        index[layer_start(k) + a] = (lo + hi) * 0.5f;
+    }
+    *ret_w = __shfl_sync(~0u, w, 0);
+    *ret_slope = __shfl_sync(~0u, d, 0);
+}
+
+// A warp a state, and the states that are a grid further on: halves what lies between the bounds
+// until they meet.
+template <int COUNT>
+static __global__ void __launch_bounds__(256)
+    settle(int N, float gamma, float *index, const Open *open, const int *open_count)
+{
+    const int lane = threadIdx.x % 32, count = *open_count;
+    const int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32,
+              warps = gridDim.x * blockDim.x / 32;
+    for (int item = warp; item < count; item += warps) {
+        const Open state = open[item];
+        Ends e = state.ends;
+        float lo, hi;
+        bound(e, &lo, &hi);
+        for (int turn = 0; turn < 40 && !settled(lo, hi); turn++) {
+            const float payment = 0.5f * (lo + hi);
+            float w, slope;
+            evaluate<COUNT>(N, gamma, state.k, state.a, payment, &w, &slope);
+            const int side = w > 0.0f ? 0 : 1;
+            if (payment <= e.payment[0] || payment >= e.payment[1])
+                break;
+            if (side == 0)
+                e.payment[0] = payment, e.w[0] = w, e.slope[0] = slope;
+            else
+                e.payment[1] = payment, e.w[1] = w, e.slope[1] = slope;
+            bound(e, &lo, &hi);
+        }
+        if (lane == 0)
+            index[layer_start(state.k) + state.a] = 0.5f * (lo + hi);
     }
 }
 
 template <int COUNT>
-static void run(int N, float gamma, int blocks, float *scratch, float *index, Open *open,
-                int *open_count)
+static void run(int N, float gamma, int blocks, float *index, Open *open, int *open_count)
 {
     sweep<COUNT><<<blocks, 32 * WARPS>>>(N, gamma, 1.0f / static_cast<float>(blocks * BRACKETS),
                                          index, open, open_count);
     CHECK(cudaGetLastError());
-    settle<<<SETTLING / THREADS, THREADS>>>(N, gamma, scratch, SETTLING, index, open, open_count);
+    settle<COUNT><<<2 * blocks, 256>>>(N, gamma, index, open, open_count);
     CHECK(cudaGetLastError());
 }
 
@@ -148,10 +177,9 @@ extern "C" void solution_compute(int N, int a_x10000, int S, int num_bisect, flo
 {
     (void)num_bisect; // the root to float accuracy, as that many halvings find it
     const float gamma = static_cast<float>(a_x10000) / 10000.0f;
-    float *scratch, *index;
+    float *index;
     Open *open;
     int *open_count, device, processors;
-    CHECK(cudaMalloc(&scratch, (N + 1) * static_cast<size_t>(SETTLING) * sizeof(float)));
     CHECK(cudaMalloc(&index, S * sizeof(float)));
     CHECK(cudaMalloc(&open, S * sizeof(Open)));
     CHECK(cudaMalloc(&open_count, sizeof(int)));
@@ -159,16 +187,15 @@ extern "C" void solution_compute(int N, int a_x10000, int S, int num_bisect, flo
     CHECK(cudaGetDevice(&device));
     CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     if (N <= 2 * 32)
-        run<2>(N, gamma, processors, scratch, index, open, open_count);
+        run<2>(N, gamma, processors, index, open, open_count);
     else if (N <= 5 * 32)
-        run<5>(N, gamma, processors, scratch, index, open, open_count);
+        run<5>(N, gamma, processors, index, open, open_count);
     else if (N <= 10 * 32)
-        run<10>(N, gamma, processors, scratch, index, open, open_count);
+        run<10>(N, gamma, processors, index, open, open_count);
     else
-        run<32>(N, gamma, processors, scratch, index, open, open_count);
+        run<32>(N, gamma, processors, index, open, open_count);
     CHECK(cudaMemcpy(V_out, index, S * sizeof(float), cudaMemcpyDeviceToHost));
     CHECK(cudaFree(open_count));
     CHECK(cudaFree(open));
     CHECK(cudaFree(index));
-    CHECK(cudaFree(scratch));
 }

@@ -1,10 +1,11 @@
-// step: P05 on 01-C02.cu
-// A warp takes a vertex: its lanes read the lists of all members side by side and look each entry
-// up in the vertex's own list by bisection. One atomic addition a warp.
+// step: M03 on 04-P08.cu
+// A warp stages the list of its vertex in shared memory, where it is bisected for every entry of
+// every member's list. Lists that do not fit go piece by piece.
 #include "check.cuh"
 
 #define THREADS 256
 #define WARPS   (THREADS / 32)
+#define PIECE   256 // entries of a list that a warp stages
 
 // Shortens each row to the neighbours of higher rank; a warp a row.
 static __global__ void direct(int n, const int *row_ptr, int *col_idx, int *length)
@@ -49,16 +50,26 @@ static __device__ bool holds(const int *list, int length, int v)
 static __global__ void count_triangles(int n, const int *row_ptr, const int *col_idx,
                                        const int *length, unsigned long long *total)
 {
+    __shared__ int pieces[WARPS][PIECE];
+    int *piece = pieces[threadIdx.x / 32];
     const int u = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (u >= n || length[u] < 2)
         return;
     const int *list = col_idx + row_ptr[u];
     unsigned long long count = 0;
-    for (int i = 0; i < length[u]; i++) {
-        const int v = list[i];
-        for (int e = lane; e < length[v]; e += 32)
-            count += holds(list, length[u], col_idx[row_ptr[v] + e]);
+    for (int staged = 0; staged < length[u]; staged += PIECE) {
+        const int here = min(length[u] - staged, PIECE);
+        __syncwarp();
+        for (int i = lane; i < here; i += 32)
+            piece[i] = list[staged + i];
+        __syncwarp();
+        for (int i = 0; i < length[u]; i++) {
+            const int v = list[i];
+            for (int e = lane; e < length[v]; e += 32)
+                count += holds(piece, here, col_idx[row_ptr[v] + e]);
+        }
     }
+    __syncwarp();
     for (int d = 16; d > 0; d /= 2)
         count += __shfl_down_sync(~0u, count, d);
     if (lane == 0 && count > 0)

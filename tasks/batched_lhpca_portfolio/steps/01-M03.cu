@@ -1,14 +1,11 @@
-// step: C02 on 01-M04.cu
-// Orthonormal columns by Cholesky's factor of their small Gram matrix instead of modified
-// Gram-Schmidt: all products at once, a warp each, where every pair of columns had waited for the
-// pair before. Nearly dependent columns, and more than sixteen, are still done the old way.
+// step: M03 on naive.cu
+// The Gram matrix by tiles of its lower half, whose rows are staged in shared memory: an element is
+// read from memory once for the sixteen dot products that need it, where every thread had read both
+// of its rows from the cache.
 #include "check.cuh"
 
 enum { THREADS = 256, POWER_STEPS = 100 };
-enum { FACTORS_MAX = 16 };
-enum { TILE = 64, DEPTH = 16 }; /* of the Gram matrix */
-
-#define DEPENDENT 1e-12 /* squared sine between columns */
+enum { TILE = 16 }; /* of the Gram matrix */
 
 __device__ int thread_index()
 {
@@ -31,53 +28,32 @@ __global__ void normalise(int T, int N, const float *R, double *q)
         q[(size_t)t * N + j] = R[(size_t)t * N + j] / norm;
 }
 
-/* A tile of the lower half of Q Q', mirrored; four by four elements a thread. */
+/* A tile of the lower half of Q Q', mirrored; one thread an element. */
 __global__ void form_gram(int T, int N, const double *q, double *gram)
 {
-    __shared__ double left[DEPTH][TILE + 1], right[DEPTH][TILE + 1];
-    const int column = threadIdx.x % 16, row = threadIdx.x / 16;
+    __shared__ double left[TILE][TILE + 1], right[TILE][TILE + 1]; /* asset, date */
+    const int column = threadIdx.x % TILE, row = threadIdx.x / TILE;
     int tile_row = 0;
     while ((tile_row + 1) * (tile_row + 2) / 2 <= (int)blockIdx.x)
         tile_row++;
     const int t0 = tile_row * TILE, u0 = ((int)blockIdx.x - tile_row * (tile_row + 1) / 2) * TILE;
     q += (size_t)blockIdx.y * T * N;
     gram += (size_t)blockIdx.y * T * T;
-    double sum[4][4] = {};
-    for (int j0 = 0; j0 < N; j0 += DEPTH) {
+    double sum = 0;
+    for (int j0 = 0; j0 < N; j0 += TILE) {
         const int j = j0 + column;
-#pragma unroll
-        for (int r = 0; r < 4; r++) {
-            const int t = t0 + row + 16 * r, u = u0 + row + 16 * r;
-            left[column][row + 16 * r] = j < N && t < T ? q[(size_t)t * N + j] : 0.0;
-            right[column][row + 16 * r] = j < N && u < T ? q[(size_t)u * N + j] : 0.0;
-        }
+        left[column][row] = j < N && t0 + row < T ? q[(size_t)(t0 + row) * N + j] : 0.0;
+        right[column][row] = j < N && u0 + row < T ? q[(size_t)(u0 + row) * N + j] : 0.0;
         __syncthreads();
-#pragma unroll
-        for (int k = 0; k < DEPTH; k++) {
-            double a[4], b[4];
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                a[i] = left[k][row + 16 * i];
-                b[i] = right[k][column + 16 * i];
-            }
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-#pragma unroll
-                for (int l = 0; l < 4; l++)
-                    sum[i][l] += a[i] * b[l];
-        }
+        for (int k = 0; k < TILE; k++)
+            sum += left[k][row] * right[k][column];
         __syncthreads();
     }
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const int t = t0 + row + 16 * i, u = u0 + column + 16 * l;
-            if (t < T && u < T) {
-                gram[(size_t)t * T + u] = sum[i][l];
-                gram[(size_t)u * T + t] = sum[i][l];
-            }
-        }
+    const int t = t0 + row, u = u0 + column;
+    if (t < T && u < T) {
+        gram[(size_t)t * T + u] = sum;
+        gram[(size_t)u * T + t] = sum;
+    }
 }
 
 __global__ void first_columns(int T, int N, int K, const double *q, double *phi)
@@ -116,8 +92,9 @@ __device__ double block_sum(double value)
 }
 
 /* Modified Gram-Schmidt, one block a trial; a thread always has the same rows. */
-__device__ void orthonormalise_literally(int T, int K, double *v)
+__global__ void orthonormalise(int T, int K, double *v)
 {
+    v += (size_t)blockIdx.y * T * K;
     for (int k = 0; k < K; k++)
         for (int l = 0; l <= k; l++) {
             double dot = 0;
@@ -131,64 +108,6 @@ __device__ void orthonormalise_literally(int T, int K, double *v)
                 else if (norm > 1e-7)
                     v[t * K + k] /= norm;
             }
-        }
-}
-
-/* Divides v by Cholesky's factor of v'v. One block a trial. */
-__global__ void orthonormalise(int T, int K, double *v)
-{
-    __shared__ double a[FACTORS_MAX][FACTORS_MAX + 1], length[FACTORS_MAX];
-    __shared__ int dependent;
-    v += (size_t)blockIdx.y * T * K;
-    const int tid = threadIdx.x, lane = tid % 32;
-    if (K > FACTORS_MAX) {
-        orthonormalise_literally(T, K, v);
-        return;
-    }
-    for (int pair = tid / 32; pair < K * (K + 1) / 2; pair += THREADS / 32) { /* a warp a product */
-        int k = 0;
-        while ((k + 1) * (k + 2) / 2 <= pair)
-            k++;
-        const int l = pair - k * (k + 1) / 2;
-        double dot = 0;
-        for (int t = lane; t < T; t += 32)
-            dot += v[t * K + k] * v[t * K + l];
-        for (int width = 16; width > 0; width /= 2)
-            dot += __shfl_xor_sync(0xffffffffu, dot, width);
-        if (lane == 0)
-            a[k][l] = dot;
-    }
-    if (tid == 0)
-        dependent = 0;
-    __syncthreads();
-    if (tid < K)
-        length[tid] = a[tid][tid];
-    __syncthreads();
-    for (int k = 0; k < K; k++) {
-        if (tid == 0) {
-            if (!(a[k][k] > DEPENDENT * length[k]))
-                dependent = 1;
-            a[k][k] = sqrt(fmax(a[k][k], 1e-300));
-        }
-        __syncthreads();
-        if (tid > k && tid < K)
-            a[tid][k] /= a[k][k];
-        __syncthreads();
-        if (tid > k && tid < K)
-            for (int l = k + 1; l <= tid; l++)
-                a[tid][l] -= a[tid][k] * a[l][k];
-        __syncthreads();
-    }
-    if (dependent) { /* the factor would be inexact */
-        orthonormalise_literally(T, K, v);
-        return;
-    }
-    for (int t = tid; t < T; t += THREADS)
-        for (int k = 0; k < K; k++) {
-            double value = v[t * K + k];
-            for (int l = 0; l < k; l++)
-                value -= v[t * K + l] * a[k][l];
-            v[t * K + k] = value / a[k][k];
         }
 }
 

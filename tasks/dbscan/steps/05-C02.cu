@@ -1,17 +1,16 @@
-// step: C12 on 02-H05.cu
-// Cells are so small that all points of one are near each other: where there are enough of them all
-// are core points, counting stops at minPts, and looking through a cell stops at the first core
-// point that is near or joined already.
+// step: C02 on 04-C07.cu
+// Core points join their components in one kernel, by union-find without locks, instead of sweep
+// after sweep until nothing changes: no wait for a flag, and a chain of points costs no more than a
+// clump.
 #include "check.cuh"
 
 #include <cmath>
+#include <vector>
 
 constexpr int THREADS = 128, NOISE = -2;
 constexpr unsigned long long EMPTY = ~0ull;
 constexpr int KEY_SHIFT = 1 << 30; // keeps the halves of a key positive
-constexpr int NUMBER_THREADS = 1024;
-constexpr int REACH = 2; // cells that a neighbour may be away
-constexpr int WAYS = 13; // half of the 25 cells around, and the own one
+constexpr int REACH = 1;           // cells that a neighbour may be away
 
 // Cells in a hash table; what is per cell is indexed by its slot.
 struct Cloud {
@@ -119,14 +118,11 @@ static __global__ void find_cores(Cloud c, int *first)
         return;
     const float2 own = c.position[k]; // neighbouring threads look at the same cells
     const int i = c.index[k];
-    int degree = c.count[c.slot[i]] - 1; // the others of its cell are near
-    if (degree < c.min_pts) {
-        degree = 0;
-        look_around(c, own, [&](int j, float2 place) {
-            degree += j != i && near(c, own, place);
-            return degree < c.min_pts;
-        });
-    }
+    int degree = 0;
+    look_around(c, own, [&](int j, float2 place) {
+        degree += j != i && near(c, own, place);
+        return true;
+    });
     first[i] = degree >= c.min_pts ? i : -1;
 }
 
@@ -169,21 +165,15 @@ static __global__ void join_points(Cloud c, int *first)
     const int i = c.index[k];
     if (parent_of(first, i) < 0)
         return;
-    const int cx = cell_along(c, own.x), cy = cell_along(c, own.y);
-    for (int way = 0; way < WAYS; way++) { // one core point of a cell stands for all
-        const int s = look_up(c, cx + way % 5 - 2, cy + way / 5 - 2);
-        for (int at = s < 0 ? 0 : c.start[s]; s >= 0 && at < c.start[s] + c.count[s]; at++) {
-            const int j = c.index[at];
-            if (j == i || parent_of(first, j) < 0)
-                continue;
-            if (find(first, i) == find(first, j))
-                break;
-            if (near(c, own, c.position[at])) {
-                join(first, i, j);
-                break;
-            }
+    int root = find(first, i);
+    look_around(c, own, [&](int j, float2 place) {
+        const int other = j < i ? parent_of(first, j) : -1;
+        if (other >= 0 && other != root && near(c, own, place)) {
+            join(first, i, j);
+            root = find(first, i);
         }
-    }
+        return true;
+    });
 }
 
 // Nobody shortens ways meanwhile, so that what a thread has written stays.
@@ -196,29 +186,6 @@ static __global__ void flatten(int points, int *first)
     for (int next; (next = parent_of(first, root)) != root; root = next) {
     }
     first[i] = root;
-}
-
-// One block: number[f] for all first points f in ascending order.
-static __global__ void number_clusters(int points, const int *first, int *number)
-{
-    __shared__ int sums[NUMBER_THREADS];
-    const int each = (points - 1) / NUMBER_THREADS + 1;
-    const int from = threadIdx.x * each, to = min(from + each, points);
-    int own = 0;
-    for (int i = from; i < to; i++)
-        own += first[i] == i;
-    sums[threadIdx.x] = own;
-    __syncthreads();
-    for (int d = 1; d < NUMBER_THREADS; d *= 2) {
-        const int below = static_cast<int>(threadIdx.x) >= d ? sums[threadIdx.x - d] : 0;
-        __syncthreads();
-        sums[threadIdx.x] += below;
-        __syncthreads();
-    }
-    int before = sums[threadIdx.x] - own;
-    for (int i = from; i < to; i++)
-        if (first[i] == i)
-            number[i] = ++before;
 }
 
 // number[f]: the number of the cluster whose first point is f.
@@ -265,7 +232,7 @@ extern "C" void solution_compute(int N, const float *xs, const float *ys, float 
     c.points = N;
     c.min_pts = minPts;
     c.largest_square = largest_square_within(eps);
-    c.edge = static_cast<double>(eps) * std::sqrt(0.5) * (1 - 1e-5);
+    c.edge = static_cast<double>(eps) * (1 + 1e-6) + 1e-30;
     c.per_edge = 1 / c.edge;
     c.table_bits = 6;
     while ((size_t(1) << c.table_bits) < n + n / 2)
@@ -307,8 +274,14 @@ extern "C" void solution_compute(int N, const float *xs, const float *ys, float 
     CHECK(cudaGetLastError());
     flatten<<<blocks, THREADS>>>(N, d_first);
     CHECK(cudaGetLastError());
-    number_clusters<<<1, NUMBER_THREADS>>>(N, d_first, d_number);
-    CHECK(cudaGetLastError());
+
+    // Clusters are numbered in the order of their first points; labels serves as scratch memory.
+    std::vector<int> number(n);
+    int clusters = 0;
+    CHECK(cudaMemcpy(labels, d_first, bytes, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < N; i++)
+        number[i] = labels[i] == i ? ++clusters : 0;
+    CHECK(cudaMemcpy(d_number, number.data(), bytes, cudaMemcpyHostToDevice));
     label_points<<<blocks, THREADS>>>(c, d_first, d_number, d_labels);
     CHECK(cudaGetLastError());
 

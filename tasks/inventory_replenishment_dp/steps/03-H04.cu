@@ -1,10 +1,6 @@
-// step: H03 on 02-P05.cu
-// The five input arrays travel as one, and only the two coordinates that matter come back: the host
-// copies them out over the other two, which takes less than their way over the bus. With the copies
-// goes most of the allocation: one block of memory holds everything.
+// step: H04 on 02-P05.cu
+// One allocation holds the inputs and all values, where eight had been made and released.
 #include "check.cuh"
-
-#include <cstring>
 
 #define THREADS 128
 
@@ -75,6 +71,16 @@ __global__ void plan_period(problem p, float c, float h, float b, const float *l
     }
 }
 
+/* Over backlog and squared shocks. */
+__global__ void spread(int all, int N_B, int N_Phi, int N_Psi, const float *values, float *out)
+{
+    const int s = blockIdx.x * blockDim.x + threadIdx.x;
+    if (s >= all)
+        return;
+    const int phi = s / N_Psi % N_Phi, i = s / (N_Psi * N_Phi * N_B);
+    out[s] = values[i * N_Phi + phi];
+}
+
 extern "C" void solution_compute(int N_I, int N_B, int N_Phi, int N_Psi, int N_x, int N_phi, int T,
                                  const float *c_t, const float *h_t, const float *b_t, float mu,
                                  float nu, float alpha, float y, const float *grid_I,
@@ -86,19 +92,17 @@ extern "C" void solution_compute(int N_I, int N_B, int N_Phi, int N_Psi, int N_x
     (void)grid_Psi;
     const float *const arrays[5] = {grid_I, grid_Phi, actions, shocks, shock_probs};
     const int counts[5] = {N_I, N_Phi, N_x, N_phi, N_phi};
-    const int inputs = N_I + N_Phi + N_x + 2 * N_phi, states = N_I * N_Phi;
-    float *const host = (float *)malloc((inputs + states) * sizeof(float)), *device;
-    if (!host)
-        abort();
-    CHECK(cudaMalloc(&device, (inputs + 2 * states) * sizeof(float)));
-    float *starts[5], *d_later = device + inputs, *d_now = d_later + states;
+    const int inputs = N_I + N_Phi + N_x + 2 * N_phi, states = N_I * N_Phi,
+              all = states * N_B * N_Psi;
+    float *device, *starts[5];
+    CHECK(cudaMalloc(&device, ((size_t)inputs + 2 * states + all) * sizeof(float)));
+    float *d_later = device + inputs, *d_now = d_later + states, *d_out = d_now + states;
     int filled = 0;
     for (int k = 0; k < 5; k++) {
         starts[k] = device + filled;
-        memcpy(host + filled, arrays[k], counts[k] * sizeof(float));
+        CHECK(cudaMemcpy(starts[k], arrays[k], counts[k] * sizeof(float), cudaMemcpyHostToDevice));
         filled += counts[k];
     }
-    CHECK(cudaMemcpy(device, host, inputs * sizeof(float), cudaMemcpyHostToDevice));
     const problem p = {{N_I, N_Phi},           N_x,       N_phi,     mu,       nu, alpha, y,
                        {starts[0], starts[1]}, starts[2], starts[3], starts[4]};
     CHECK(cudaMemset(d_later, 0, states * sizeof(float)));
@@ -109,13 +113,8 @@ extern "C" void solution_compute(int N_I, int N_B, int N_Phi, int N_Psi, int N_x
         d_later = d_now;
         d_now = swapped;
     }
-    CHECK(cudaMemcpy(host + inputs, d_later, states * sizeof(float), cudaMemcpyDeviceToHost));
-    float *to = V_out;
-    for (int i = 0; i < N_I; i++)
-        for (int b = 0; b < N_B; b++)
-            for (int f = 0; f < N_Phi; f++)
-                for (int g = 0; g < N_Psi; g++)
-                    *to++ = host[inputs + i * N_Phi + f];
+    spread<<<(all + THREADS - 1) / THREADS, THREADS>>>(all, N_B, N_Phi, N_Psi, d_later, d_out);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(V_out, d_out, all * sizeof(float), cudaMemcpyDeviceToHost));
     CHECK(cudaFree(device));
-    free(host);
 }

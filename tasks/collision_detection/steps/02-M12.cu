@@ -1,6 +1,6 @@
-// step: B01 on 01-C02.cu
-// Pairs whose boxes meet are collected in a queue until every lane of a warp has one to test:
-// before, most lanes waited while a few tested. Each pair is found once, by the smaller of the two.
+// step: M12 on 01-C02.cu
+// The threads take the polygons cell by cell instead of in their own order, so that neighbouring
+// threads look at the same cells and their loads hit the same lines.
 #include "check.cuh"
 
 #include <cmath>
@@ -98,97 +98,38 @@ __global__ void place_polygons(int polygons, scene s)
         s.order[s.cell_start[s.cell[i]] + s.rank[i]] = i;
 }
 
-/* Places of polygons that a lane's polygon is compared with, range by range. */
-struct Candidates {
-    int next, end;
-    int level, row, column; // cell of the present range
-    int low_column, high_column, high_row;
-};
-
-static __device__ void open_level(const Levels &l, float4 box, Candidates *at)
+__global__ void count_overlaps(int polygons, scene s, Levels l, int *counts)
 {
-    const float per_edge = l.per_edge[at->level], reach = l.edge[at->level] * 1.00001f;
-    const int side = l.side[at->level];
-    at->low_column = at->column = cell_along(__fsub_rd(box.x, reach), per_edge, side);
-    at->high_column = cell_along(box.z, per_edge, side);
-    at->row = cell_along(__fsub_rd(box.y, reach), per_edge, side);
-    at->high_row = cell_along(box.w, per_edge, side);
-}
-
-/* The next place, -1 at the end. At a polygon's own level only places behind its own. */
-static __device__ int next_candidate(const scene &s, const Levels &l, unsigned levels, float4 box,
-                                     int own, int own_level, Candidates *at)
-{
-    while (at->next >= at->end) {
-        if (++at->column > at->high_column) {
-            at->column = at->low_column;
-            if (++at->row > at->high_row) {
-                do {
-                    if (++at->level >= l.count)
-                        return -1;
-                } while (!(levels >> at->level & 1));
-                open_level(l, box, at);
+    const int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= polygons)
+        return;
+    const int i = s.order[k]; /* neighbouring threads look at the same cells */
+    const float4 own = s.boxes[i];
+    int count = 0;
+    for (int level = 0; level < l.count; level++) {
+        if (!(*s.levels_used >> level & 1))
+            continue;
+        const float per_edge = l.per_edge[level], reach = l.edge[level] * 1.00001f;
+        const int side = l.side[level], low_x = cell_along(__fsub_rd(own.x, reach), per_edge, side),
+                  high_x = cell_along(own.z, per_edge, side),
+                  low_y = cell_along(__fsub_rd(own.y, reach), per_edge, side),
+                  high_y = cell_along(own.w, per_edge, side);
+        for (int y = low_y; y <= high_y; y++)
+            for (int x = low_x; x <= high_x; x++) {
+                const int cell = l.first_cell[level] + y * side + x;
+                const int start = s.cell_start[cell], end = start + s.cell_count[cell];
+                for (int at = start; at < end; at++) {
+                    const int j = s.order[at];
+                    const float4 other = s.boxes[j];
+                    if (j == i || own.z < other.x || other.z < own.x || own.w < other.y ||
+                        other.w < own.y)
+                        continue;
+                    if (!separated_by_edge_of(s, i, j) && !separated_by_edge_of(s, j, i))
+                        count++;
+                }
             }
-        }
-        const int cell = l.first_cell[at->level] + at->row * l.side[at->level] + at->column;
-        at->next = s.cell_start[cell];
-        at->end = at->next + s.cell_count[cell];
-        if (at->level == own_level)
-            at->next = max(at->next, own + 1);
     }
-    return at->next++;
-}
-
-/* A lane a polygon. Pairs whose boxes meet go to a queue of the warp; whenever there are enough for
- * all lanes, each tests one. */
-__global__ void find_pairs(int polygons, scene s, Levels l, int *counts)
-{
-    __shared__ int2 queues[BLOCK / 32][64];
-    const int lane = threadIdx.x % 32, k = blockIdx.x * blockDim.x + threadIdx.x;
-    int2 *const queue = queues[threadIdx.x / 32];
-    const unsigned levels = *s.levels_used;
-    int i = 0, own_level = 0, waiting = 0;
-    float4 box = make_float4(0, 0, 0, 0);
-    Candidates at = {0, 0, LEVELS, 0, 0, 0, 0, 0};
-    bool active = k < polygons;
-    if (active) {
-        i = s.order[k];
-        box = s.boxes[i];
-        at.level = own_level = level_of(l, box);
-        open_level(l, box, &at);
-        at.column--; /* the first step leads to the first cell */
-    }
-    auto test = [&](int2 pair) {
-        if (separated_by_edge_of(s, pair.x, pair.y) || separated_by_edge_of(s, pair.y, pair.x))
-            return;
-        atomicAdd(&counts[pair.x], 1);
-        atomicAdd(&counts[pair.y], 1);
-    };
-    while (__any_sync(~0u, active)) {
-        int other = -1;
-        if (active) {
-            other = next_candidate(s, l, levels, box, k, own_level, &at);
-            active = other >= 0;
-        }
-        bool meet = false;
-        if (active) {
-            other = s.order[other];
-            const float4 its = s.boxes[other];
-            meet = box.z >= its.x && its.z >= box.x && box.w >= its.y && its.w >= box.y;
-        }
-        const unsigned hits = __ballot_sync(~0u, meet);
-        if (meet)
-            queue[waiting + __popc(hits & ((1u << lane) - 1))] = make_int2(i, other);
-        waiting += __popc(hits);
-        __syncwarp();
-        if (waiting >= 32) {
-            waiting -= 32;
-            test(queue[waiting + lane]);
-            __syncwarp();
-        }
-    }
-    if (lane < waiting)
-        test(queue[lane]);
+    counts[i] = count;
 }
 
 static Levels make_levels(float world, float hint)
@@ -229,7 +170,6 @@ extern "C" void solution_compute(int N, int total_verts, int world_size_x100, in
     CHECK(cudaMalloc(&d_cells, (2 * static_cast<size_t>(cells) + 2) * sizeof(int)));
     CHECK(cudaMalloc(&d_order, 3 * n * sizeof(int)));
     CHECK(cudaMemset(d_cells, 0, (2 * static_cast<size_t>(cells) + 2) * sizeof(int)));
-    CHECK(cudaMemset(d_counts, 0, n * sizeof(int)));
     CHECK(cudaMemcpy(d_offsets, poly_offsets, (n + 1) * sizeof(int), cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(d_x, vertices_x, verts * sizeof(float), cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(d_y, vertices_y, verts * sizeof(float), cudaMemcpyHostToDevice));
@@ -253,7 +193,7 @@ extern "C" void solution_compute(int N, int total_verts, int world_size_x100, in
     CHECK(cudaGetLastError());
     place_polygons<<<blocks, BLOCK>>>(N, s);
     CHECK(cudaGetLastError());
-    find_pairs<<<blocks, BLOCK>>>(N, s, l, d_counts);
+    count_overlaps<<<blocks, BLOCK>>>(N, s, l, d_counts);
     CHECK(cudaGetLastError());
 
     CHECK(cudaMemcpy(counts, d_counts, n * sizeof(int), cudaMemcpyDeviceToHost));
