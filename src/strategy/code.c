@@ -148,6 +148,8 @@ static int read_declarator(const struct ae_syntax *s, int declarator, struct ae_
         case N_FIELD_IDENTIFIER: return declarator;
         case N_POINTER_DECLARATOR:
             v->pointer = true;
+            v->rows = v->array; /* float (*tile)[N]: a pointer, whose elements are rows */
+            v->array = false;
             for (int c = s->nodes[declarator].first; c >= 0; c = s->nodes[c].next)
                 if (s->nodes[c].kind == N_QUALIFIER && ae_text_has(s, c, "restrict"))
                     v->restricted = true;
@@ -625,8 +627,10 @@ struct ae_value ae_value_of(struct ae_program *code, int node)
         const struct ae_value address = address_of(code, node, &base, &last, &count);
         const int array = ae_kind(s, base) == N_IDENTIFIER ? ae_variable_at(code, base) : -1;
         /* a row of an array is a place, not an element */
-        v = array >= 0 && code->variables[array].array && code->variables[array].dim_count > count ? address
-                                                                                                   : loaded(address);
+        const bool place = array >= 0 && (code->variables[array].array  ? code->variables[array].dim_count > count
+                                          : code->variables[array].rows ? code->variables[array].dim_count >= count
+                                                                        : false);
+        v = place ? address : loaded(address);
         break;
     }
     case N_POINTER: {

@@ -72,6 +72,7 @@ struct ae_variable {
     int dims[AE_DIMS], dim_count;
     enum ae_element element;
     bool pointer, reference, points_to_const, restricted, shared, constant, device, parameter, array, external;
+    bool rows; /* a pointer to arrays of these dimensions */
     bool template_parameter;
     bool broadcast; /* one lane hands it to all of its warp */
     int position; /* among parameters */

@@ -640,6 +640,49 @@ static int float_sum(const struct ae_program *code)
     return -1;
 }
 
+/* Arrays of doubles in the reference, outside comments. */
+static bool reference_double_arrays(const struct ae_strategy_input *input)
+{
+    bool comment = false;
+    for (size_t i = 0; i + 8 < input->reference_size; i++) {
+        const char *at = input->reference + i;
+        if (memcmp(at, "/*", 2) == 0)
+            comment = true;
+        else if (memcmp(at, "*/", 2) == 0)
+            comment = false;
+        else if (!comment && memcmp(at, "double *", 8) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A kernel without a double that makes an array of floats from one that it changes places with, step by step; -1. */
+static int float_state(const struct ae_program *code)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int a = 0; a < code->assign_count; a++) {
+        const struct ae_assign *x = &code->assigns[a];
+        const int right = x->right < 0 ? -1 : ae_strip(s, x->right);
+        if (x->kind != ASSIGN_SET || x->variable < 0 || x->loop < 0 || !ae_on_device(code, x->function) ||
+            ae_kind(s, right) != N_IDENTIFIER)
+            continue;
+        const int now = x->variable, next = ae_variable_at(code, right);
+        if (next < 0 || next == now || !code->variables[now].pointer || !code->variables[next].pointer ||
+            !code->variables[now].parameter || !code->variables[next].parameter ||
+            code->variables[now].element != E_FLOAT || code->variables[next].element != E_FLOAT)
+            continue;
+        bool doubles = false, stored = false;
+        for (int v = 0; v < code->variable_count; v++)
+            doubles |= code->variables[v].function == x->function && code->variables[v].element == E_DOUBLE;
+        for (int i = 0; i < code->access_count; i++)
+            stored |= code->accesses[i].write && code->accesses[i].variable == next &&
+                      ae_loop_within(code, code->accesses[i].loop, x->loop);
+        if (stored && !doubles)
+            return code->functions[x->function].node;
+    }
+    return -1;
+}
+
 /* C07: 1 / x of the host that kernels multiply with: handed to them, or in a structure. */
 static void host_reciprocals(struct ae_hunt *hunt)
 {
@@ -734,6 +777,9 @@ static void mixed(struct ae_hunt *hunt)
     else if (doubles >= 3 && sum >= 0)
         ae_say(hunt, AE_STRATEGY_C08, sum, 0.7,
                "sums are formed in single precision, where the reference computes in double");
+    else if (doubles >= 3 && reference_double_arrays(hunt->input) && float_state(code) >= 0)
+        ae_say(hunt, AE_STRATEGY_C08, float_state(code), 0.75,
+               "steps are made in single precision, where the reference makes them in double");
     else if (doubles > 0 && device_double == 0)
         ae_doubt(hunt, AE_STRATEGY_C08, example, "the reference computes in double behind an interface in float");
 }

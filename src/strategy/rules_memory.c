@@ -133,6 +133,17 @@ static bool reordered(const struct ae_syntax *s, int to, int from)
     return false;
 }
 
+/* Is the place taken from a counter that the element's key tells: to = place[key]++, as a sort by counting does? */
+static bool by_counter(const struct ae_program *code, int to)
+{
+    const struct ae_syntax *s = &code->syntax;
+    const int index = ae_strip(s, ae_nth(s, ae_child(s, to, F_INDICES), 0));
+    const int v = ae_kind(s, index) == N_IDENTIFIER ? ae_variable_at(code, index) : -1;
+    const int initial = v < 0 ? -1 : ae_strip(s, code->variables[v].initial);
+    return initial >= 0 && code->variables[v].loop >= 0 && ae_kind(s, initial) == N_UPDATE &&
+           ae_kind(s, ae_strip(s, ae_child(s, initial, F_ARGUMENT))) == N_SUBSCRIPT;
+}
+
 /* Does a kernel write what this launch hands to its parameter? Then it is no input. */
 static bool made_on_device(const struct ae_program *code, int parameter)
 {
@@ -267,7 +278,7 @@ static void layout(struct ae_hunt *hunt)
                    variable_name(code, write->variable));
         } else {
             const int target = write->variable;
-            if (target < 0 || write->loop < 0 || (!pack && (same_place(s, to, from) || !reordered(s, to, from))) ||
+            if (target < 0 || write->loop < 0 || (!pack && (same_place(s, to, from) || (!reordered(s, to, from) && !by_counter(code, to)))) ||
                 write->variable == read->variable)
                 continue;
             const struct ae_variable *v = &code->variables[target];
@@ -368,27 +379,43 @@ static bool combines(const struct ae_program *code, int assignment, int array)
     return false;
 }
 
-/* Is the value made from what shared memory holds, by way of local variables too? */
-static bool made_from_shared(const struct ae_program *code, int node, int depth)
+#define SEARCH_MOST 20000
+
+/* Is the value made from what shared memory holds, by way of local variables and arrays too? `left` bounds the search. */
+static bool comes_from_shared(const struct ae_program *code, int node, int depth, int *left)
 {
     const struct ae_syntax *s = &code->syntax;
-    for (int i = node; node >= 0 && i < s->nodes[node].after; i++) {
+    for (int i = node; node >= 0 && i < s->nodes[node].after && (*left)-- > 0; i++) {
         const struct ae_access *a =
             s->nodes[i].kind == N_SUBSCRIPT || s->nodes[i].kind == N_POINTER ? ae_access_at(code, i) : NULL;
         if (a && a->space == SPACE_SHARED)
             return true;
+        if (a && a->space != SPACE_LOCAL) { /* where it is read tells a place, not the value */
+            i = s->nodes[i].after - 1;
+            continue;
+        }
         if (s->nodes[i].kind != N_IDENTIFIER || depth > 2)
             continue;
         const int v = ae_variable_at(code, i);
-        if (v < 0 || code->variables[v].function < 0 || code->variables[v].parameter || code->variables[v].array)
+        if (v < 0 || code->variables[v].function < 0 || code->variables[v].parameter || code->variables[v].shared)
             continue;
         const struct ae_function *f = &code->functions[code->variables[v].function];
-        for (int k = f->first_assign; k < f->last_assign; k++)
-            if (code->assigns[k].variable == v && code->assigns[k].right >= 0 &&
-                !ae_is_below(s, i, code->assigns[k].right) && made_from_shared(code, code->assigns[k].right, depth + 1))
+        for (int k = f->first_assign; k < f->last_assign && (*left)-- > 0; k++) {
+            const struct ae_assign *x = &code->assigns[k];
+            const bool element = code->variables[v].array && x->variable < 0 && ae_kind(s, x->target) == N_SUBSCRIPT &&
+                                 ae_variable_at(code, x->target) == v;
+            if ((element || (x->variable == v && !code->variables[v].array)) && x->right >= 0 &&
+                !ae_is_below(s, i, x->right) && comes_from_shared(code, x->right, depth + 1, left))
                 return true;
+        }
     }
     return false;
+}
+
+static bool made_from_shared(const struct ae_program *code, int node)
+{
+    int left = SEARCH_MOST;
+    return comes_from_shared(code, node, 0, &left);
 }
 
 static void study(const struct ae_program *code, int array, struct shared_use *u)
@@ -412,7 +439,7 @@ static void study(const struct ae_program *code, int array, struct shared_use *u
             } else if (ae_kind(s, assignment) == N_ASSIGNMENT && reads_global(code, ae_child(s, assignment, F_RIGHT))) {
                 u->filled = true;
                 /* what is made from other shared elements as well is computed, not staged */
-                u->filled_in_loop |= a->loop >= 0 && !made_from_shared(code, ae_child(s, assignment, F_RIGHT), 0);
+                u->filled_in_loop |= a->loop >= 0 && !made_from_shared(code, ae_child(s, assignment, F_RIGHT));
                 u->fill = a->node;
                 u->fill_index = ae_child(s, a->node, F_INDICES);
             }
@@ -482,6 +509,38 @@ static bool has_barrier(const struct ae_program *code, int function)
     return false;
 }
 
+/* Does a pointer that a kernel was handed point to the shared copy of what it pointed to: here[k] = table[k]; table = here;
+ * with reads through it in a loop behind that? Returns the place where the copy is filled; -1. */
+static int takes_place(const struct ae_program *code, int copy)
+{
+    const struct ae_syntax *s = &code->syntax;
+    for (int i = 0; i < code->access_count; i++) {
+        const struct ae_access *fill = &code->accesses[i];
+        const int assignment = s->nodes[fill->node].parent;
+        if (!fill->write || fill->read || fill->variable != copy || fill->loop < 0 ||
+            ae_kind(s, assignment) != N_ASSIGNMENT)
+            continue;
+        const int element = element_read(code, ae_child(s, assignment, F_RIGHT));
+        const struct ae_access *from = element < 0 ? NULL : ae_access_at(code, element);
+        if (!from || from->variable < 0 || !code->variables[from->variable].parameter ||
+            !code->variables[from->variable].pointer)
+            continue;
+        for (int a = 0; a < code->assign_count; a++) {
+            const struct ae_assign *x = &code->assigns[a];
+            if (x->kind != ASSIGN_SET || x->variable != from->variable || x->node < fill->node ||
+                ae_kind(s, ae_strip(s, x->right)) != N_IDENTIFIER || ae_variable_at(code, ae_strip(s, x->right)) != copy)
+                continue;
+            for (int k = 0; k < code->access_count; k++) {
+                const struct ae_access *read = &code->accesses[k];
+                if (read->read && !read->write && read->node > x->node && read->loop >= 0 &&
+                    read->function == fill->function && ae_array_of(code, read) == from->variable)
+                    return fill->node;
+            }
+        }
+    }
+    return -1;
+}
+
 /* M03, M08, M09: what shared arrays are for. */
 static void shared_arrays(struct ae_hunt *hunt)
 {
@@ -502,6 +561,10 @@ static void shared_arrays(struct ae_hunt *hunt)
         else if (use.filled && !use.combined && !use.atomic && !use.read && x->reference == false)
             ae_doubt(hunt, AE_STRATEGY_M03, use.fill,
                      "%s is filled from global memory; how it is read cannot be followed", ae_name(code, x->name));
+        const int stands_in = use.filled || !use.written || !has_barrier(code, where) ? -1 : takes_place(code, v);
+        if (stands_in >= 0)
+            ae_say(hunt, AE_STRATEGY_M03, stands_in, 0.85,
+                   "a table is staged in %s, which takes its place for all that the block reads", ae_name(code, x->name));
         /* M08: one more than a row needs, and only there */
         if (x->shared && x->dim_count >= 2) {
             const int inner = ae_strip(s, x->dims[x->dim_count - 1]), outer = ae_strip(s, x->dims[x->dim_count - 2]);
@@ -652,8 +715,6 @@ static bool made_from_array(const struct ae_program *code, int node, int array, 
     }
     return false;
 }
-
-#define SEARCH_MOST 20000
 
 /* Does the index depend on nothing but loops of constant length and constants? */
 static bool constant_index(struct ae_program *code, int node)
@@ -1097,6 +1158,75 @@ static int scalar_state(const struct ae_program *code, int l)
     return -1;
 }
 
+/* Is what is stored there for others: not read in the loop again, under this name or after an exchange of pointers? */
+static bool kept_out(const struct ae_program *code, const struct ae_access *store, int l, const struct reach *reach)
+{
+    const int array = ae_array_of(code, store);
+    if (array < 0)
+        return false;
+    for (int a = 0; a < code->assign_count; a++) {
+        const struct ae_assign *x = &code->assigns[a];
+        if (x->kind == ASSIGN_SET && x->variable >= 0 && code->variables[x->variable].pointer &&
+            (x->variable == array || ae_mentions(&code->syntax, x->right, code->variables[array].name)))
+            return false;
+    }
+    for (int i = 0; i < code->access_count; i++) {
+        const struct ae_access *a = &code->accesses[i];
+        if (a->read && a->space == SPACE_GLOBAL && ae_array_of(code, a) == array && within(code, a, l, reach))
+            return false;
+    }
+    return true;
+}
+
+/* In a loop of steps: last = now, where now points to shared memory (or, where that is too small, to global memory), is
+ * written in this round, and last is read in the next. Each step's results may be stored too, if nobody reads them
+ * there. Returns the pointer; -1. */
+static int carried_pointer(struct ae_program *code, int l, const struct reach *reach)
+{
+    const struct ae_syntax *s = &code->syntax;
+    int candidates = 2; /* each costs a look at all pairs of accesses */
+    for (int a = 0; a < code->assign_count && candidates > 0; a++) {
+        const struct ae_assign *x = &code->assigns[a];
+        const int right = x->right < 0 ? -1 : ae_strip(s, x->right);
+        if (x->kind != ASSIGN_SET || x->variable < 0 || !ae_loop_within(code, x->loop, l) ||
+            ae_kind(s, right) != N_IDENTIFIER)
+            continue;
+        const int now = ae_variable_at(code, right), last = x->variable;
+        if (now < 0 || !code->variables[now].pointer || !code->variables[last].pointer ||
+            !ae_loop_within(code, code->variables[now].loop, l) || ae_loop_within(code, code->variables[last].loop, l))
+            continue;
+        const int initial = code->variables[now].initial < 0 ? -1 : ae_strip(s, code->variables[now].initial);
+        bool shared = ae_value_of(code, initial).space == SPACE_SHARED;
+        if (ae_kind(s, initial) == N_CONDITIONAL)
+            shared |= ae_value_of(code, ae_child(s, initial, F_CONSEQUENCE)).space == SPACE_SHARED ||
+                      ae_value_of(code, ae_child(s, initial, F_ALTERNATIVE)).space == SPACE_SHARED;
+        if (!shared)
+            continue;
+        candidates--;
+        bool written = false, read = false, mixed = false;
+        for (int i = 0; i < code->access_count; i++) {
+            const struct ae_access *w = &code->accesses[i];
+            if (!within(code, w, l, reach))
+                continue;
+            written |= w->write && w->variable == now;
+            read |= w->read && w->variable == last;
+            if (w->write && w->space == SPACE_GLOBAL)
+                for (int k = 0; k < code->access_count; k++)
+                    mixed |= code->accesses[k].read && code->accesses[k].space == SPACE_GLOBAL &&
+                             within(code, &code->accesses[k], l, reach) &&
+                             ae_array_of(code, &code->accesses[k]) == ae_array_of(code, w);
+        }
+        for (int c = 0; c < code->call_count && !read; c++)
+            for (int n = 0; ae_loop_within(code, code->calls[c].loop, l) && code->calls[c].target >= 0 &&
+                            ae_argument(code, &code->calls[c], n) >= 0;
+                 n++)
+                read |= ae_variable_at(code, ae_argument(code, &code->calls[c], n)) == last;
+        if (written && read && !mixed)
+            return now;
+    }
+    return -1;
+}
+
 /* M10 */
 static void residency(struct ae_hunt *hunt)
 {
@@ -1109,25 +1239,36 @@ static void residency(struct ae_hunt *hunt)
         if (l == code->loop_count)
             continue;
         const struct ae_loop *loop = &code->loops[l];
-        if (loop->geometric || grid_stride(code, l) || (loop->constant && loop->trips >= 0 && loop->trips <= 8))
+        if (loop->geometric || grid_stride(code, l))
+            continue;
+        /* so few rounds are one's own results side by side, unless the block meets in each */
+        const bool few = loop->constant && loop->trips >= 0 && loop->trips <= 8;
+        if (few && !loop->barrier)
             continue;
         /* a loop over items of the block's share repeats nothing; over a thread's own piece it may */
         const uint32_t from = loop->initial >= 0 ? ae_value_of(code, loop->initial).deps : 0;
         const bool own = (from & (D_TX | D_LANE | D_BLOCK)) && (from & D_LOADED);
         if ((from & (D_TX | D_LANE | D_BLOCK)) && !own)
             continue;
-        int stores = 0, after = 0, state = -1, filled = 0;
+        int stores = 0, after = 0, handed = 0, state = -1, filled = 0;
         struct reach reach;
         if (!reach_of(code, l, &reach))
             continue;
+        const int pointer = loop->barrier && !own ? carried_pointer(code, l, &reach) : -1;
+        if (pointer >= 0)
+            ae_say(hunt, AE_STRATEGY_M10, loop->node, 0.78,
+                   "%s points to shared memory, where the state stays from round to round of this loop",
+                   ae_name(code, code->variables[pointer].name));
         for (int i = 0; i < code->access_count; i++) {
             const struct ae_access *a = &code->accesses[i];
             if (a->space != SPACE_GLOBAL || !a->write || a->function < 0)
                 continue;
             const bool here = a->function == loop->function;
-            if (within(code, a, l, &reach))
-                stores += !by_one_thread(code, a->node, here ? loop->node : code->functions[a->function].body);
-            else
+            if (within(code, a, l, &reach)) {
+                const bool one = by_one_thread(code, a->node, here ? loop->node : code->functions[a->function].body);
+                stores += !one;
+                handed += one && kept_out(code, a, l, &reach);
+            } else
                 after += here ? a->node > loop->node : reach.after[a->function];
         }
         if (stores > 0) {
@@ -1149,7 +1290,7 @@ static void residency(struct ae_hunt *hunt)
                 const int array = ae_array_of(code, a), right = ae_child(s, assignment, F_RIGHT);
                 if (reduced(code, array) || ae_text_has(s, a->last_index, "__popc") || (a->address.deps & D_ATOMIC))
                     continue;                            /* a tree, or a list that is filled and emptied */
-                if (!made_from_shared(code, right, 0)) { /* new state is made from old */
+                if (!made_from_shared(code, right)) { /* new state is made from old */
                     filled += reads_global(code, right);
                     continue;
                 }
@@ -1161,7 +1302,12 @@ static void residency(struct ae_hunt *hunt)
                            within(code, r, l, &reach) &&
                            !(ae_kind(s, ae_strip(s, r->last_index)) == N_NUMBER && r->indices == 1);
                 }
-                if (read && (code->variables[array].loop < 0 || !ae_loop_within(code, code->variables[array].loop, l)))
+                bool enters = !few; /* of few rounds: what they begin with comes from before them */
+                for (int k = 0; k < code->access_count && !enters; k++)
+                    enters = code->accesses[k].write && code->accesses[k].function == loop->function &&
+                             code->accesses[k].node < loop->node && ae_array_of(code, &code->accesses[k]) == array;
+                if (read && enters &&
+                    (code->variables[array].loop < 0 || !ae_loop_within(code, code->variables[array].loop, l)))
                     state = array;
             } else if (a->space == SPACE_LOCAL && a->function == loop->function && a->variable >= 0 &&
                        local_array(code, a->variable) && !ae_loop_within(code, code->variables[a->variable].loop, l) &&
@@ -1188,9 +1334,11 @@ static void residency(struct ae_hunt *hunt)
         if (state < 0 && after > 0 && !loop->constant)
             state = scalar_state(code, l);
         reach_free(&reach);
-        if (state >= 0 && (after > 0 || !code->functions[loop->function].kernel))
+        /* the results come last, or one by one as they become known */
+        if (state >= 0 && (after + handed > 0 || !code->functions[loop->function].kernel))
             ae_say(hunt, AE_STRATEGY_M10, loop->node, filled ? 0.45 : 0.8,
-                   "%s holds the state over all rounds of this loop, which stores nothing to global memory",
+                   handed ? "%s holds the state over all rounds of this loop; global memory gets results alone"
+                          : "%s holds the state over all rounds of this loop, which stores nothing to global memory",
                    ae_name(code, code->variables[state].name));
     }
 }
@@ -1437,6 +1585,40 @@ static void compact(struct ae_hunt *hunt)
                 unpacked = match->at;
         }
     }
+    /* a flag in the sign of a number that has none: taken apart into sign and magnitude */
+    if (packed >= 0 && unpacked < 0 && ae_text_has(s, packed, "<< 31"))
+        for (int c = 0; c < code->call_count && unpacked < 0; c++) {
+            const struct ae_call_site *sign = &code->calls[c];
+            if (!ae_named(code, sign->name, "signbit") || !ae_on_device(code, sign->function))
+                continue;
+            for (int d = 0; d < code->call_count; d++)
+                if (code->calls[d].function == sign->function &&
+                    (ae_named(code, code->calls[d].name, "fabsf") || ae_named(code, code->calls[d].name, "fabs")) &&
+                    ae_same_text(s, ae_argument(code, &code->calls[d], 0), ae_argument(code, sign, 0)))
+                    unpacked = sign->node;
+        }
+    /* elements of an input put side by side into words: word |= (unsigned)input[i] << 2 * k */
+    int words = -1;
+    for (int a = 0; a < code->assign_count && words < 0 && unpacked >= 0; a++) {
+        const struct ae_assign *x = &code->assigns[a];
+        const int right = ae_strip(s, x->right);
+        if (x->kind != ASSIGN_OR || x->loop < 0 || x->function < 0 || !code->functions[x->function].host ||
+            ae_on_device(code, x->function) || ae_kind(s, right) != N_BINARY ||
+            !ae_text_is(s, ae_child(s, right, F_OPERATOR), "<<") ||
+            !(ae_value_of(code, ae_child(s, right, F_RIGHT)).deps & D_LOOP))
+            continue;
+        const int left = ae_child(s, right, F_LEFT);
+        for (int i = left; left >= 0 && i < s->nodes[left].after; i++) {
+            const struct ae_access *r = s->nodes[i].kind == N_SUBSCRIPT ? ae_access_at(code, i) : NULL;
+            const int array = r ? ae_array_of(code, r) : -1;
+            if (array >= 0 && code->variables[array].parameter && code->variables[array].pointer)
+                words = x->node;
+        }
+    }
+    if (words >= 0) {
+        ae_say(hunt, AE_STRATEGY_M11, words, 0.8, "elements of an input are packed into words");
+        ae_say(hunt, AE_STRATEGY_H03, words, 0.78, "the host packs an input into words, so that fewer bytes cross the bus");
+    }
     if (packed >= 0 && unpacked >= 0 && !ae_on_device(code, code->function_of[packed]))
         ae_say(hunt, AE_STRATEGY_H03, packed, 0.75,
                "the host packs fields into words, so that fewer bytes cross the bus");
@@ -1605,6 +1787,7 @@ static void swizzled_blocks(struct ae_hunt *hunt)
 static void locality(struct ae_hunt *hunt)
 {
     static const char *const places[] = {"cell", "morton", "hilbert", "zorder", "hash", "spatial", "voxel", NULL};
+    static const char *const slots[] = {"slot", NULL}; /* of a table of cells */
     static const char *const curves[] = {"morton", "hilbert", "zorder", "swizzle", "swizzled", NULL};
     struct ae_program *code = hunt->code;
     const struct ae_syntax *s = S;
@@ -1671,17 +1854,18 @@ static void locality(struct ae_hunt *hunt)
             if (index == a->last_index)
                 break;
         }
-        /* order[start[cell[i]] + rank[i]] = i */
+        /* order[start[cell[i]] + rank[i]] = i, the place by way of a variable too */
         const int assignment = s->nodes[a->node].parent;
-        const int sum = ae_strip(s, a->last_index);
+        const int sum = ae_strip(s, initial_of(code, a->last_index));
         if (!counted && ae_on_device(code, a->function) && ae_kind(s, assignment) == N_ASSIGNMENT &&
             ae_kind(s, sum) == N_BINARY && ae_text_is(s, ae_child(s, sum, F_OPERATOR), "+") &&
             (ae_value_of(code, ae_child(s, assignment, F_RIGHT)).deps & (D_TX | D_LOADED)) == (uint32_t)D_TX)
-            for (int n = a->last_index; n < s->nodes[a->last_index].after; n++)
+            for (int n = sum; n < s->nodes[sum].after; n++)
                 if (s->nodes[n].kind == N_SUBSCRIPT && ae_first_of(s, n, N_SUBSCRIPTS) >= 0 &&
                     ae_text_has(s, ae_child(s, n, F_INDICES), "["))
                     for (int k = n; k < s->nodes[n].after; k++)
-                        counted = place = place || ae_name_has_word(code, s->nodes[k].name, places);
+                        counted = place = place || ae_name_has_word(code, s->nodes[k].name, places) ||
+                                          ae_name_has_word(code, s->nodes[k].name, slots);
         if (counted && place && read_as_index(code, a->name) != 0)
             ae_say(hunt, AE_STRATEGY_M12, a->node, 0.82, "%s lists items cell by cell",
                    variable_name(code, a->variable));

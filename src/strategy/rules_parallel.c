@@ -381,6 +381,21 @@ static void cooperative(struct ae_hunt *hunt)
             ae_say(hunt, AE_STRATEGY_P05, call->node, 0.75,
                    "the lanes of a warp work on one item and hand values to each other");
     }
+    /* what walks items by the number of its warp, and hands each with the lane to what it was given: visit(item, lane) */
+    for (int c = 0; c < code->call_count && !ae_expired(hunt); c++) {
+        const struct ae_call_site *call = &code->calls[c];
+        if (call->loop < 0 || call->target >= 0 || !ae_on_device(code, call->function) ||
+            code->loops[call->loop].initial < 0 ||
+            !(ae_value_of(code, code->loops[call->loop].initial).deps & D_WARP))
+            continue;
+        const int callee = ae_strip(s, call->callee);
+        const int given = ae_kind(s, callee) == N_IDENTIFIER ? ae_variable_at(code, callee) : -1;
+        bool lane = false;
+        for (int n = 0; given >= 0 && ae_argument(code, call, n) >= 0; n++)
+            lane |= (ae_value_of(code, ae_argument(code, call, n)).deps & D_LANE) != 0;
+        if (lane && code->variables[given].parameter)
+            ae_say(hunt, AE_STRATEGY_P05, call->node, 0.78, "the lanes of a warp are handed an item together");
+    }
     /* a thread an element of the block's item: the block's number is the item's, its threads meet at a barrier */
     for (int f = 0; f < code->function_count; f++) {
         if (!code->functions[f].kernel || hunt->tally[AE_STRATEGY_P05].confidence > 0)
@@ -865,6 +880,37 @@ static bool fetched(const struct ae_program *code, int atomic, const struct ae_a
     return false;
 }
 
+/* Is the list that a kernel writes by bins handed to launches of a loop of the host bin by bin: list + start[round]? */
+static bool handed_by_round(const struct ae_program *code, const struct ae_access *store)
+{
+    const struct ae_syntax *s = &code->syntax;
+    if (store->variable < 0 || !code->variables[store->variable].parameter)
+        return false;
+    for (int c = 0; c < code->call_count; c++) {
+        const struct ae_call_site *fill = &code->calls[c];
+        if (!fill->launches || fill->target != store->function)
+            continue;
+        const int list = ae_variable_at(code, ae_argument(code, fill, code->variables[store->variable].position));
+        for (int d = 0; list >= 0 && d < code->call_count; d++) {
+            const struct ae_call_site *round = &code->calls[d];
+            if (!round->launches || round->loop < 0 || round->target < 0 || round->target == store->function)
+                continue;
+            for (int n = 0; ae_argument(code, round, n) >= 0; n++) {
+                const int argument = ae_strip(s, ae_argument(code, round, n));
+                if (ae_kind(s, argument) != N_BINARY || !ae_mentions(s, argument, code->variables[list].name))
+                    continue;
+                for (int l = round->loop; l >= 0; l = code->loops[l].parent)
+                    if (code->loops[l].variable >= 0 &&
+                        ae_mentions(s, argument, code->variables[code->loops[l].variable].name))
+                        return true;
+            }
+        }
+    }
+    return false;
+}
+
+static const char *const size_words[] = {"length", "len", "degree", "deg", "nnz", "maturity", NULL};
+
 /* B01 */
 static void work_lists(struct ae_hunt *hunt)
 {
@@ -895,8 +941,15 @@ static void work_lists(struct ae_hunt *hunt)
             counted = ae_strip(s, ae_child(s, target, F_ARGUMENT));
         if (ae_kind(s, counted) == N_SUBSCRIPT) {
             const struct ae_value index = ae_value_of(code, ae_nth(s, ae_child(s, counted, F_INDICES), 0));
-            if (index.deps & (D_TX | D_TYZ | D_LOADED | D_LANE))
+            if (index.deps & (D_TX | D_TYZ | D_LOADED | D_LANE)) {
+                bool by_size = false;
+                for (int i = counted; i < s->nodes[counted].after; i++)
+                    by_size |= s->nodes[i].name >= 0 && ae_name_has_word(code, s->nodes[i].name, size_words);
+                if (!by_size && handed_by_round(code, a))
+                    ae_say(hunt, AE_STRATEGY_B01, match->at, 0.75,
+                           "each round is launched over its own part of %s alone", ae_name(code, a->name));
                 continue;
+            }
         }
         if (a->variable < 0)
             continue;
@@ -1015,8 +1068,6 @@ static void dynamic(struct ae_hunt *hunt)
 }
 
 /* B03 */
-static const char *const size_words[] = {"length", "len", "degree", "deg", "nnz", "maturity", NULL};
-
 static void bins(struct ae_hunt *hunt)
 {
     struct ae_program *code = hunt->code;
@@ -1141,6 +1192,35 @@ static void balanced(struct ae_hunt *hunt)
                        "the owner of an element is searched in offsets, so that work is split by elements");
             else if (named && !(v.deps & D_LOADED) && (v.deps & (D_PARAM | D_CALLED)) && !(v.deps & D_FLOAT))
                 ae_say(hunt, AE_STRATEGY_B04, match->at, 0.65, "the owner of an element is searched in offsets");
+        }
+    }
+    /* rows cut into pieces: as many places are taken from a counter as the row has pieces of constant length */
+    for (int c = 0; c < code->call_count && !ae_expired(hunt); c++) {
+        const struct ae_call_site *call = &code->calls[c];
+        if (!ae_named(code, call->name, "atomicAdd") || !ae_on_device(code, call->function))
+            continue;
+        int amount = ae_strip(s, ae_argument(code, call, 1));
+        const int v = ae_kind(s, amount) == N_IDENTIFIER ? ae_variable_at(code, amount) : -1;
+        if (v >= 0 && !code->variables[v].parameter && code->variables[v].initial >= 0)
+            amount = ae_strip(s, code->variables[v].initial);
+        if (ae_kind(s, amount) != N_BINARY || !ae_text_is(s, ae_child(s, amount, F_OPERATOR), "/"))
+            continue;
+        const int piece = ae_strip(s, ae_child(s, amount, F_RIGHT));
+        const struct ae_value length = ae_value_of(code, piece);
+        if (length.constness == CONST_NO || (length.constness == CONST_KNOWN && length.number < 2) ||
+            !(ae_value_of(code, ae_child(s, amount, F_LEFT)).deps & D_LOADED))
+            continue;
+        /* and a loop over the pieces stores where each begins */
+        for (int i = 0; i < code->access_count; i++) {
+            const struct ae_access *a = &code->accesses[i];
+            const int loop = a->loop;
+            if (a->write && !a->atomic && a->function == call->function && loop >= 0 && a->node > call->node &&
+                v >= 0 && ae_mentions(s, code->loops[loop].condition, code->variables[v].name) &&
+                atomic_behind(code, a->last_index, 0) == call->node) {
+                ae_say(hunt, AE_STRATEGY_B04, call->node, 0.82,
+                       "long rows are cut into pieces of constant length, each an item of its own");
+                break;
+            }
         }
     }
     /* edges by one index: from[e], to[e], and what lies at both ends */
