@@ -592,6 +592,10 @@ static bool far_from_floor(const struct ae_call_view *v, struct ae_bottleneck *b
     ae_floors_of(v, &floors);
     if (floors.kernel_ns <= 0 || share_of(v, kernel_ns(v)) < MUCH || ns < 10 * floors.kernel_ns || ns < 1e5)
         return false;
+    if (floors.kernel_ns < EMPTY_NS) /* a ratio to less than an empty kernel takes says nothing */
+        return say(b, share_of(v, ns), 0.5 * (ns - EMPTY_NS),
+                   "the kernels take %.2f ms for work that this device could do in microseconds: little of it is done at the "
+                   "same time, or much more than a good algorithm does", ms(ns));
     return say(b, share_of(v, ns), 0.5 * (ns - floors.kernel_ns),
                "the kernels take %.2f ms, %.0f times the %.3f ms that the task's %s would take at this device's best",
                ms(ns), ns / floors.kernel_ns, ms(floors.kernel_ns), floors.kernel_bound);

@@ -630,6 +630,18 @@ static void the_classic_is_said(void **state)
 
 /* --- ceilings --------------------------------------------------------------------------------------------- */
 
+/* Nothing is divided by a floor that is less than an empty kernel takes. */
+static void tiny_floors_make_no_ratio(void **state)
+{
+    (void)state;
+    const struct shape tiny = {.launches = 1, .kernel_us = 20000, .work_in = 100, .work_out = 100},
+                       large = {.launches = 1, .kernel_us = 2000, .work_in = 100e6, .work_out = 100e6};
+    assert_non_null(strstr(find(&large, "far-from-floor").text, " times the "));
+    const struct ae_bottleneck b = find(&tiny, "far-from-floor");
+    assert_non_null(b.rule);
+    assert_null(strstr(b.text, " times the "));
+}
+
 /* The widest of what may overlap, then the chain and the 20 us. */
 static void floors_of_whole_calls(void **state)
 {
@@ -811,7 +823,7 @@ int main(void)
         cmocka_unit_test(every_rule_has_a_case_and_a_text),
         cmocka_unit_test(rules_live_without_ceilings),
         cmocka_unit_test(the_classic_is_said),
-        cmocka_unit_test(floors_of_whole_calls), cmocka_unit_test(ceilings_are_read),
+        cmocka_unit_test(tiny_floors_make_no_ratio), cmocka_unit_test(floors_of_whole_calls), cmocka_unit_test(ceilings_are_read),
         cmocka_unit_test(occupancy_is_known),
         cmocka_unit_test(exports_can_be_read_again),
         cmocka_unit_test(sanitizers_are_read),

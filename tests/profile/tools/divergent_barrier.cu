@@ -1,14 +1,15 @@
 // finds: synccheck
-// Half of a block passes a barrier that the other half goes around.
+// The seventeenth lane of a warp waits at a barrier of the sixteen before it.
 #include <cuda_runtime.h>
 
 __global__ void half(float *to)
 {
-    __shared__ float passed[64];
-    if (threadIdx.x < 64) {
-        passed[threadIdx.x] = 2;
-        __syncthreads();
-        to[threadIdx.x] = passed[63 - threadIdx.x];
+    __shared__ float passed[32];
+    const unsigned lane = threadIdx.x;
+    if (lane <= 16) { // one too many
+        passed[lane] = lane;
+        __syncwarp(0x0000ffff);
+        to[lane] = passed[lane ? lane - 1 : 0];
     }
 }
 
@@ -19,7 +20,7 @@ extern "C" void solution_compute(int N, const int *types, const float *strikes, 
     (void)types, (void)strikes, (void)qs, (void)rs, (void)ts, (void)vols;
     cudaMalloc(&device, N * sizeof(float));
     cudaMemcpy(device, spots, N * sizeof(float), cudaMemcpyHostToDevice);
-    half<<<1, 128>>>(device);
+    half<<<1, 32>>>(device);
     cudaMemcpy(prices, device, N * sizeof(float), cudaMemcpyDeviceToHost);
     cudaFree(device);
 }
