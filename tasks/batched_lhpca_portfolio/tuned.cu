@@ -19,7 +19,8 @@
 //
 // Measured end to end on an NVIDIA H200 with 16 virtual cores, medians: 0.52, 2.8 and 4.7 to 6.1 ms
 // (8, 22 and 20 to 26 % of what the bus would need for the returns; naive 6.4, 37 and 76 ms). With
-// one stream for the copies, on another machine of the kind, 0.39, 2.5 and 3.9 ms.
+// one stream for the copies, on another machine of the kind, 0.39, 2.5 and 3.9 ms. An evaluation,
+// which comes to a call with cold caches, takes 0.65 ms at small.
 #include "transfer.cuh"
 
 #include <algorithm>

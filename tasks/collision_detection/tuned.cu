@@ -17,7 +17,8 @@
 // difference).
 //
 // Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.06 ms, medium 0.48 ms, large
-// 2.3 ms (37 %, 11 % and 22 % of what the bus needs; naive 6.1, 12.6 and 177 ms).
+// 2.3 ms (37 %, 11 % and 22 % of what the bus needs; naive 6.1, 12.6 and 177 ms). An evaluation,
+// which comes to a call with cold caches, takes 0.12 ms at small.
 #include "transfer.cuh"
 
 #include <cmath>

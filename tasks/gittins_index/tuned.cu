@@ -20,7 +20,8 @@
 //
 // Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.046 ms, medium 0.12 ms,
 // large 0.37 ms (48 %, 33 % and 25 % of a launch, the copy and the arithmetic of 16384 payments;
-// naive 3.4, 30 and 148 ms).
+// naive 3.4, 30 and 148 ms). An evaluation, which comes to a call with cold caches, takes 0.081 ms
+// at small.
 //
 // These times were taken with an arena of 4 MiB. The rules allow 1 MiB of device variables, so
 // calls that need more now allocate, which takes some 0.1 ms.

@@ -16,9 +16,11 @@
 // row instead of 8 (equal); more blocks a multiprocessor (a tenth slower); the grid-wide kernel at
 // small (an eighth more time for the iterations, no more in all).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores, in two runs: small 0.34 and
-// 0.47 ms, medium 4.2 and 4.9 ms, large 12.4 and 16 ms (11 to 15 %, 25 to 29 % and 30 to 39 % of
-// what the bus needs; naive 2.9, 12 to 15 and 42 to 51 ms).
+// Measured end to end on an NVIDIA H200 with 16 virtual cores, in two runs: small 0.34 and 0.47 ms,
+// medium 4.2 and 4.9 ms, large 12.4 and 16 ms (11 to 15 %, 25 to 29 % and 30 to 39 % of what the
+// bus needs; naive 2.9, 12 to 15 and 42 to 51 ms). An evaluation, which comes to a call with cold
+// caches, takes 0.75 ms at small. The CPU program parallel wins there, with 0.70 ms on 15 cores:
+// the matrix has to cross the bus, and lies in the caches of the host.
 //
 // These times were taken with an arena of 2.5 MiB. The rules allow 1 MiB of device variables, so
 // calls that need more now allocate, which takes some 0.1 ms.

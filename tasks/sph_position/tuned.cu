@@ -17,7 +17,9 @@
 //
 // Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.21 ms, medium 8.6 ms, large
 // 9.8 ms (21 %, 87 % and 101 % of what the bus would need for the longer way; naive 0.67, 79 and 87
-// ms).
+// ms). An evaluation, which comes to a call with cold caches, takes 0.34 ms at small. The CPU
+// program parallel wins there, with 0.26 ms on 15 cores: a particle is a few additions, done by
+// then where it lies.
 #include "transfer.cuh"
 
 #if defined(__SSE2__)
