@@ -1,10 +1,13 @@
 /* Calls an emulated solution on instances of a task and has the task's judge look at every answer.
- *     emulate_driver TASK OBJECT [OPTION...]        see the script `run`, which makes the object
+ *     emulate_driver TASK OBJECT [OPTION...]        see the script `run`, which makes the object; "-": look at the options
+ *                                                   alone
  * Every call runs in a process of its own. Exit 0: all answers are right and nothing was left behind. */
+#include "base/text.h"
 #include "judge/judge.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,6 +216,18 @@ static void try_family(const struct entry *entry, const struct ae_task *task, in
     ae_instance_release(&inst);
 }
 
+/* A whole number from lo to hi, and nothing behind it: what was meant otherwise must not run as something else. */
+static int64_t number(const char *name, const char *value, int64_t lo, int64_t hi)
+{
+    int64_t n;
+    if (!ae_text_to_i64(value, lo, hi, &n)) {
+        fprintf(stderr, "emulate_driver: %s takes a whole number from %lld to %lld, not '%s'\n", name, (long long)lo,
+                (long long)hi, value);
+        exit(2);
+    }
+    return n;
+}
+
 static void parse(int argc, char **argv)
 {
     for (int i = 0; i < argc; i++) {
@@ -228,30 +243,48 @@ static void parse(int argc, char **argv)
             if ((options.size = ae_size_find(value)) == AE_SIZE_COUNT)
                 die("no such size");
         } else if (strcmp(name, "--seed") == 0) {
-            options.seed = strtoull(value, NULL, 10);
+            options.seed = (uint64_t)number(name, value, 0, INT64_MAX);
         } else if (strcmp(name, "--orders") == 0) { /* how many */
-            options.order_count = atoi(value);
-            if (options.order_count < 1 || options.order_count > ORDERS_MAX)
-                die("--orders wants 1 to 64");
+            options.order_count = (int)number(name, value, 1, ORDERS_MAX);
             for (int k = 0; k < options.order_count; k++)
                 options.orders[k] = k;
         } else if (strcmp(name, "--order") == 0) { /* this one */
             options.order_count = 1;
-            options.orders[0] = atoi(value);
+            options.orders[0] = (int)number(name, value, 0, INT_MAX);
         } else if (strcmp(name, "--processors") == 0) {
-            options.processors = atoi(value);
+            options.processors = (int)number(name, value, 1, 1024);
         } else if (strcmp(name, "--arch") == 0) {
-            options.capability = atoi(value);
+            options.capability = (int)number(name, value, 50, 129);
         } else if (strcmp(name, "--jobs") == 0) {
-            options.jobs = atoi(value);
+            options.jobs = (int)number(name, value, 1, 1024);
         } else if (strcmp(name, "--brief") == 0) {
-            options.brief_s = strtod(value, NULL);
+            char *end;
+            options.brief_s = strtod(value, &end);
+            if (end == value || *end || !(options.brief_s >= 0))
+                die("--brief takes a number of seconds");
         } else if (strcmp(name, "--limit") == 0) {
-            options.limit_s = (unsigned)atoi(value);
+            options.limit_s = (unsigned)number(name, value, 1, 86400);
         } else {
             fprintf(stderr, "no option %s\n", name);
             exit(2);
         }
+    }
+}
+
+/* Every name of the list is a family of the task: one that is misspelt would be left out, or in, without a word. */
+static void check_families(const struct ae_task *task, const char *option, const char *list)
+{
+    while (list && *list) {
+        const size_t length = strcspn(list, ",");
+        int f = 0;
+        while (f < ae_task_family_count(task) && (strlen(task->families[f].name) != length ||
+                                                  memcmp(task->families[f].name, list, length) != 0))
+            f++;
+        if (f == ae_task_family_count(task)) {
+            fprintf(stderr, "emulate_driver: %s: %s has no family '%.*s'\n", option, task->id, (int)length, list);
+            exit(2);
+        }
+        list += length + (list[length] == ',');
     }
 }
 
@@ -272,6 +305,10 @@ int main(int argc, char **argv)
     if (!task)
         die(err.text);
     parse(argc - 3, argv + 3);
+    check_families(task, "--families", options.families);
+    check_families(task, "--without", options.without);
+    if (strcmp(argv[2], "-") == 0)
+        return 0;
     if (options.brief_s > 0)
         begin_with_random();
     void *handle = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
