@@ -27,6 +27,21 @@ int ae_cli_fail(const struct ae_error *err)
     }
 }
 
+int ae_cli_status(int status, enum ae_verdict verdict)
+{
+    if (verdict == AE_PASS || status == AE_EXIT_FAILED)
+        return status;
+    return verdict == AE_NOT_RUN || verdict == AE_HOST_ERROR ? AE_EXIT_ENVIRONMENT : AE_EXIT_FAILED;
+}
+
+int ae_cli_results(struct ae_store **ret, struct ae_error *err)
+{
+    const int rc = ae_store_open(ret, NULL, AE_STORE_READ, err);
+    return rc == AE_E_NOTFOUND
+               ? ae_error_set(err, AE_E_ENV, "there are no results yet; 'acceleval eval --entrant parallel' makes some")
+               : rc;
+}
+
 int ae_cli_parse(const struct ae_command *self, int argc, char **argv, void *values, struct ae_list *ret_rest)
 {
     struct ae_error err = {0};

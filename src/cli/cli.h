@@ -5,22 +5,32 @@
 #include "base/error.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
+#include "judge/verdict.h"
 #include "run/context.h"
 #include "store/store.h"
 
-/* Exit statuses, as docs/guide.md lists them. */
+/* Exit statuses: one meaning each for all subcommands, told to users by ae_manual_roff() and docs/guide.md. */
 enum ae_exit {
-    AE_EXIT_OK = 0,
-    AE_EXIT_FAILED = 1, /* evaluated, not all passed */
-    AE_EXIT_USAGE = 2,
+    AE_EXIT_OK = 0,     /* done; whatever was judged passed */
+    AE_EXIT_FAILED = 1, /* something was judged and did not pass, or the user broke off */
+    AE_EXIT_USAGE = 2,  /* the command line, or a file or name that it gives, cannot be meant */
+    /* Not possible here: no device, no toolkit, no results yet, no room, a sandbox that was required, a model that does
+     * not answer. Also where programs could not be judged (not_run, host_error) and no other failed. */
     AE_EXIT_ENVIRONMENT = 3,
-    AE_EXIT_INTERNAL = 4,
+    AE_EXIT_INTERNAL = 4, /* a fault of the program */
 };
 
 #define AE_VERSION "0.1.0"
 
 /* Prints "acceleval: SENTENCE" to standard error and returns the exit status that belongs to the code. */
 int ae_cli_fail(const struct ae_error *err);
+
+/* The exit status of a command that ended with `status` so far and has judged one more program. */
+int ae_cli_status(int status, enum ae_verdict verdict);
+
+/* Opens the results to read. That there are none yet is the machine's state and no fault of the command line:
+ * AE_E_ENV. */
+int ae_cli_results(struct ae_store **ret, struct ae_error *err);
 
 /* Parses the subcommand's own options into values. Returns -1 to go on, else the exit status (help was printed, or
  * the usage was wrong). */

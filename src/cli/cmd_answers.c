@@ -78,11 +78,12 @@ int ae_cmd_answers(const struct ae_command *self, int argc, char **argv)
     if (done >= 0)
         return done;
     struct listing listing = {.json = values.json ? json_array() : NULL};
-    int rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
+    int rc = ae_cli_results(&store, &err);
     if (rc == AE_OK)
         rc = ae_store_answer_totals(store, values.entrant, show, &listing, &err);
     if (rc == AE_OK && listing.rows == 0)
-        rc = ae_error_set(&err, AE_E_NOTFOUND, "there are no answers of models%s yet; 'acceleval generate' makes some",
+        rc = ae_error_set(&err, values.entrant ? AE_E_NOTFOUND : AE_E_ENV,
+                          "there are no answers of models%s yet; 'acceleval generate' makes some",
                           values.entrant ? " of that entrant" : "");
     ae_store_close(store);
     ae_options_release(ae_answers_options, &values);

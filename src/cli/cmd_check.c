@@ -71,7 +71,8 @@ int ae_cmd_check(const struct ae_command *self, int argc, char **argv)
     struct ae_context context = {0};
     struct ae_progress progress;
     struct ae_error err = {0};
-    int failed = 0, done = ae_cli_parse(self, argc, argv, &values, &paths);
+    int status = AE_EXIT_OK;
+    const int done = ae_cli_parse(self, argc, argv, &values, &paths);
     if (done >= 0)
         return done;
     int rc = paths.count > 0 ? ae_cli_context(&context, &progress, &err)
@@ -97,7 +98,7 @@ int ae_cmd_check(const struct ae_command *self, int argc, char **argv)
             ae_context_say(&context, "%s %s", item->task->id, ae_size_name((enum ae_size)size));
             ae_evaluate(&context, &info, (enum ae_size)size, &options, &m, &mismatch);
             ae_progress_clear(&progress);
-            failed |= m.verdict != AE_PASS;
+            status = ae_cli_status(status, m.verdict);
             if (values.json)
                 json_array_append_new(array, result_json(&m, &mismatch));
             else
@@ -116,5 +117,5 @@ int ae_cmd_check(const struct ae_command *self, int argc, char **argv)
         ae_cli_print_json(array);
     else
         json_decref(array);
-    return failed ? AE_EXIT_FAILED : AE_EXIT_OK;
+    return status;
 }

@@ -104,6 +104,7 @@ struct session {
     struct ae_ceilings ceilings; /* of the machine with that device; known false: there are no floors */
     struct queue *queue;
     size_t passed, evaluated, skipped, refused; /* refused: lines that are no submission */
+    int status;          /* what the verdicts so far make of the exit status */
     struct ae_error err; /* of a lane */
 };
 
@@ -330,6 +331,7 @@ static int run_lane(struct session *s, bool cpu)
         print_line(s, &m, profiled ? &profile : NULL);
         s->evaluated++;
         s->passed += m.verdict == AE_PASS;
+        s->status = ae_cli_status(s->status, m.verdict);
         if (s->values.stop_on_fail && m.verdict != AE_PASS)
             s->queue->stopped = true;
         pthread_mutex_unlock(&s->queue->mutex);
@@ -354,6 +356,7 @@ static int open_lane(const struct session *s, int index, int count, struct sessi
     *ret = *s;
     ret->store = NULL;
     ret->passed = ret->evaluated = ret->skipped = 0;
+    ret->status = AE_EXIT_OK;
     ret->err = (struct ae_error){0};
     if (!ae_text_to_i64(s->values.devices.items[index], 0, 63, &ordinal))
         return ae_error_set(&ret->err, AE_E_USAGE, "--device: '%s' is no ordinal of a GPU", s->values.devices.items[index]);
@@ -392,6 +395,8 @@ static int run_device_lanes(struct session *s, struct ae_error *err)
         s->passed += lanes[i].passed;
         s->evaluated += lanes[i].evaluated;
         s->skipped += lanes[i].skipped;
+        if (s->status != AE_EXIT_FAILED && lanes[i].status != AE_EXIT_OK)
+            s->status = lanes[i].status;
         if (rc == AE_OK && lanes[i].err.code != AE_OK) {
             rc = lanes[i].err.code;
             *err = lanes[i].err;
@@ -455,6 +460,7 @@ static int answer_line(struct session *s, const char *text, size_t size, struct 
             answer = measurement_json(&m, line.id);
             s->evaluated++;
             s->passed += m.verdict == AE_PASS;
+            s->status = ae_cli_status(s->status, m.verdict);
         }
         ae_measurement_release(&m);
         ae_build_result_release(&item.build);
@@ -604,5 +610,5 @@ int ae_cmd_eval(const struct ae_command *self, int argc, char **argv)
     ae_list_release(&paths);
     if (rc != AE_OK)
         return ae_cli_fail(&err);
-    return s.passed == s.evaluated && s.refused == 0 && !interrupted ? AE_EXIT_OK : AE_EXIT_FAILED;
+    return s.refused || interrupted ? AE_EXIT_FAILED : s.status;
 }

@@ -27,7 +27,7 @@ static int write_archive(const struct values *values, const int64_t *runs, struc
     struct ae_archive_counts counts;
     if (!values->out && ae_terminal_is(stdout))
         return ae_error_set(err, AE_E_USAGE, "an archive is nothing for a terminal; name a file with --out");
-    int rc = ae_store_open(&store, NULL, AE_STORE_READ, err);
+    int rc = ae_cli_results(&store, err);
     FILE *out = rc != AE_OK ? NULL : values->out ? fopen(values->out, "we") : stdout;
     if (rc == AE_OK && !out)
         rc = ae_error_errno(err, AE_E_IO, errno, "cannot write %s", values->out);

@@ -141,7 +141,7 @@ static int generate(const struct ae_model_values *values, char **ret_folder, cha
     ae_model_session_close(&session);
     if (rc != AE_OK)
         return ae_cli_fail(&err);
-    return complete ? AE_EXIT_OK : AE_EXIT_ENVIRONMENT;
+    return complete ? AE_EXIT_OK : ae_cli_stop ? AE_EXIT_FAILED : AE_EXIT_ENVIRONMENT;
 }
 
 int ae_cmd_generate(const struct ae_command *self, int argc, char **argv)

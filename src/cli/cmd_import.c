@@ -28,15 +28,17 @@ const struct ae_option ae_import_options[] = {
     {0},
 };
 
-/* Runs the object on the instance in a worker, like any submission; the outputs come back in *ret. */
+/* Runs the object on the instance in a worker, like any submission; the outputs come back in *ret where *ret_verdict
+ * is pass, else ret_detail says what became of it. */
 static int run_object(struct ae_context *context, const struct ae_submission_item *item,
-                      const struct ae_instance *inst, struct ae_expected *ret, int64_t *ret_ns, struct ae_error *err)
+                      const struct ae_instance *inst, struct ae_expected *ret, int64_t *ret_ns,
+                      enum ae_verdict *ret_verdict, char ret_detail[AE_DETAIL_TEXT], struct ae_error *err)
 {
     struct ae_bytes object = {0};
     struct ae_runner runner = {0};
     struct ae_trial trial;
     struct ae_judgement judgement;
-    char detail[AE_DETAIL_TEXT] = "";
+    ret_detail[0] = 0;
     int rc = ae_file_read(item->build.object, (size_t)1 << 30, &object, err);
     if (rc != AE_OK)
         return rc;
@@ -53,28 +55,29 @@ static int run_object(struct ae_context *context, const struct ae_submission_ite
     };
     rc = ae_runner_start(&runner, &options, object.data, object.size, ae_buffers_need(inst), err);
     ae_bytes_release(&object);
-    enum ae_verdict verdict = rc == AE_OK ? ae_trial_load(&runner, 0, detail) : AE_PASS;
+    enum ae_verdict verdict = rc == AE_OK ? ae_trial_load(&runner, 0, ret_detail) : AE_PASS;
     if (rc == AE_OK && verdict == AE_PASS) {
         const struct ae_trial_request request = {
             .inst = inst, .kind = AE_TRIAL_ADVERSARIAL, .timeout_ns = 600 * AE_SEC, .ret_outputs = ret};
-        rc = ae_trial_run(&runner, &request, &trial, &judgement, detail, err);
+        rc = ae_trial_run(&runner, &request, &trial, &judgement, ret_detail, err);
         verdict = trial.verdict;
         *ret_ns = trial.call_ns;
     }
     if (rc == AE_OK && verdict != AE_PASS) {
         enum ae_violation violation;
         if (runner.dead)
-            verdict = ae_trial_autopsy(&runner, &violation, detail, NULL);
-        rc = ae_error_set(err, AE_E_INPUT, "%s: %s", ae_verdict_name(verdict), detail);
+            verdict = ae_trial_autopsy(&runner, &violation, ret_detail, NULL);
     }
+    *ret_verdict = verdict;
     ae_runner_stop(&runner, NULL, NULL);
     return rc;
 }
 
-/* 1: compared and right, 0: compared and wrong, negative: a code. */
 static int import_one(struct ae_context *context, const struct ae_submission_item *item, const char *folder,
-                      struct ae_error *err)
+                      int *ret_status, struct ae_error *err)
 {
+    enum ae_verdict verdict = AE_PASS;
+    char detail[AE_DETAIL_TEXT];
     struct ae_instance inst;
     struct ae_expected expected, answer = {0};
     int64_t ns = 0;
@@ -82,8 +85,13 @@ static int import_one(struct ae_context *context, const struct ae_submission_ite
     const struct ae_task *task = item->task;
     int rc = ae_published_load(folder, task, &inst, &expected, err);
     if (rc == AE_OK)
-        rc = run_object(context, item, &inst, &answer, &ns, err);
-    for (int i = 0; rc == AE_OK && i < task->arg_count; i++) {
+        rc = run_object(context, item, &inst, &answer, &ns, &verdict, detail, err);
+    const bool answered = rc == AE_OK && verdict == AE_PASS;
+    if (rc == AE_OK && !answered) {
+        ae_autofree char *shown = ae_cli_printable_line(detail);
+        printf("%s: %s: %s\n", folder, ae_verdict_name(verdict), shown ? shown : "");
+    }
+    for (int i = 0; answered && i < task->arg_count; i++) {
         struct ae_output_judgement j;
         if (!ae_arg_is_output(&task->args[i]) || task->published_by_check)
             continue;
@@ -93,7 +101,7 @@ static int import_one(struct ae_context *context, const struct ae_submission_ite
         if (j.wrong)
             printf("  %s[%zu] = %.9g, published %.9g\n", task->args[i].name, j.first, j.got, j.expected);
     }
-    if (rc == AE_OK && task->published_by_check) {
+    if (answered && task->published_by_check) {
         /* The published text is no output but a figure that the task's own check judges by. */
         struct ae_judgement j = {0};
         const void *got[AE_ARGS_MAX] = {0};
@@ -103,7 +111,7 @@ static int import_one(struct ae_context *context, const struct ae_submission_ite
         wrong = !j.right;
         if (rc == AE_OK)
             printf("%s: %s; %.3f ms\n", folder, j.right ? "as good as published" : j.text, (double)ns * 1e-6);
-    } else if (rc == AE_OK)
+    } else if (answered)
         printf("%s: %zu of %zu values within the published tolerance (atol %g, rtol %g); %.3f ms\n", folder,
                count - wrong, count, task->published_atol, task->published_rtol, (double)ns * 1e-6);
     if (rc == AE_OK && task->published_note)
@@ -111,7 +119,8 @@ static int import_one(struct ae_context *context, const struct ae_submission_ite
     ae_expected_release(&answer);
     ae_expected_release(&expected);
     ae_instance_release(&inst);
-    return rc == AE_OK ? wrong == 0 : rc;
+    *ret_status = ae_cli_status(*ret_status, verdict == AE_PASS && wrong ? AE_WRONG_ANSWER : verdict);
+    return rc;
 }
 
 static int import_archives(const struct ae_list *paths, struct ae_error *err)
@@ -138,7 +147,7 @@ int ae_cmd_import(const struct ae_command *self, int argc, char **argv)
     struct ae_context context = {0};
     struct ae_progress progress;
     struct ae_error err = {0};
-    bool right = true;
+    int status = AE_EXIT_OK;
     const int done = ae_cli_parse(self, argc, argv, &values, &folders);
     if (done >= 0)
         return done;
@@ -163,18 +172,20 @@ int ae_cmd_import(const struct ae_command *self, int argc, char **argv)
         rc = ae_error_set(&err, AE_E_USAGE, "%s has no entrant '%s'", values.tasks.items[0]->id, values.entrant);
     if (rc == AE_OK)
         rc = ae_items_build(&list, &context, 0, NULL, &err);
-    if (rc == AE_OK && list.items[0].build.verdict != AE_PASS)
-        rc = ae_error_set(&err, AE_E_INPUT, "%s: %s", ae_verdict_name(list.items[0].build.verdict),
-                          list.items[0].build.detail);
+    if (rc == AE_OK && list.items[0].target == AE_CUDA && !context.device.handle)
+        rc = ae_error_set(&err, AE_E_ENV, "%s", context.no_device);
     ae_progress_clear(&progress);
-    for (size_t i = 0; rc == AE_OK && i < folders.count; i++) {
-        const int one = import_one(&context, &list.items[0], folders.items[i], &err);
-        right = right && one == 1;
-        rc = one < 0 ? one : AE_OK;
+    const bool built = rc == AE_OK && list.items[0].build.verdict == AE_PASS;
+    if (rc == AE_OK && !built) {
+        ae_autofree char *detail = ae_cli_printable_line(list.items[0].build.detail);
+        printf("%s: %s\n", ae_verdict_name(list.items[0].build.verdict), detail ? detail : "");
+        status = ae_cli_status(status, list.items[0].build.verdict);
     }
+    for (size_t i = 0; built && rc == AE_OK && i < folders.count; i++)
+        rc = import_one(&context, &list.items[0], folders.items[i], &status, &err);
     ae_items_release(&list);
     ae_context_close(&context);
     ae_options_release(ae_import_options, &values);
     ae_list_release(&folders);
-    return rc != AE_OK ? ae_cli_fail(&err) : right ? AE_EXIT_OK : AE_EXIT_FAILED;
+    return rc != AE_OK ? ae_cli_fail(&err) : status;
 }

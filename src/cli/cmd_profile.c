@@ -90,7 +90,7 @@ static json_t *report_json(const struct ae_checker_report *r)
 
 /* Errors that a sanitizer finds make the command fail, as a wrong answer does. */
 static int run_checkers(struct ae_context *context, struct ae_progress *progress, const struct values *values,
-                        const struct ae_submission_info *info, enum ae_size size, json_t *profile, bool *ret_failed,
+                        const struct ae_submission_info *info, enum ae_size size, json_t *profile, int *ret_status,
                         struct ae_error *err)
 {
     json_t *array = profile ? json_array() : NULL;
@@ -103,7 +103,8 @@ static int run_checkers(struct ae_context *context, struct ae_progress *progress
         ae_progress_clear(progress);
         if (rc != AE_OK)
             break;
-        *ret_failed |= report.errors > 0;
+        if (report.errors > 0)
+            *ret_status = AE_EXIT_FAILED;
         if (array)
             json_array_append_new(array, report_json(&report));
         else
@@ -116,7 +117,7 @@ static int run_checkers(struct ae_context *context, struct ae_progress *progress
 }
 
 static int profile_one(struct ae_context *context, struct ae_progress *progress, const struct values *values,
-                       struct ae_submission_item *item, enum ae_size size, json_t *array, bool *ret_failed,
+                       struct ae_submission_item *item, enum ae_size size, json_t *array, int *ret_status,
                        struct ae_error *err)
 {
     struct ae_profile p;
@@ -126,7 +127,7 @@ static int profile_one(struct ae_context *context, struct ae_progress *progress,
     int rc = ae_profile_run(context, &info, size, &options, &p, err);
     ae_progress_clear(progress);
     if (rc == AE_OK) {
-        *ret_failed |= p.verdict != AE_PASS;
+        *ret_status = ae_cli_status(*ret_status, p.verdict);
         json_t *json = array ? ae_profile_json(&p) : NULL;
         if (array)
             json_array_append_new(array, json);
@@ -137,7 +138,7 @@ static int profile_one(struct ae_context *context, struct ae_progress *progress,
         if (values->trace && p.profiled_calls > 0)
             rc = ae_profile_write_trace(&p, values->trace, err);
         if (rc == AE_OK && item->build.verdict == AE_PASS)
-            rc = run_checkers(context, progress, values, &info, size, json, ret_failed, err);
+            rc = run_checkers(context, progress, values, &info, size, json, ret_status, err);
     }
     ae_profile_release(&p);
     return rc;
@@ -164,8 +165,7 @@ int ae_cmd_profile(const struct ae_command *self, int argc, char **argv)
     struct ae_context context = {0};
     struct ae_progress progress;
     struct ae_error err = {0};
-    bool failed = false;
-    int shown = 0;
+    int shown = 0, status = AE_EXIT_OK;
     const int done = ae_cli_parse(self, argc, argv, &values, &paths);
     if (done >= 0)
         return done;
@@ -187,7 +187,7 @@ int ae_cmd_profile(const struct ae_command *self, int argc, char **argv)
                 continue;
             if (shown++ > 0 && !array)
                 printf("\n");
-            rc = profile_one(&context, &progress, &values, &list.items[i], (enum ae_size)size, array, &failed, &err);
+            rc = profile_one(&context, &progress, &values, &list.items[i], (enum ae_size)size, array, &status, &err);
         }
     ae_items_release(&list);
     ae_context_close(&context);
@@ -200,5 +200,5 @@ int ae_cmd_profile(const struct ae_command *self, int argc, char **argv)
         json_decref(array);
     if (rc != AE_OK)
         return ae_cli_fail(&err);
-    return failed ? AE_EXIT_FAILED : AE_EXIT_OK;
+    return status;
 }

@@ -504,7 +504,7 @@ int ae_cmd_refine(const struct ae_command *self, int argc, char **argv)
             free(r.chains[i].messages[k].text);
     free(r.chains);
     ae_model_session_close(&r.session);
-    int status = rc != AE_OK ? ae_cli_fail(&err) : complete ? AE_EXIT_OK : AE_EXIT_ENVIRONMENT;
+    int status = rc != AE_OK ? ae_cli_fail(&err) : complete ? AE_EXIT_OK : ae_cli_stop ? AE_EXIT_FAILED : AE_EXIT_ENVIRONMENT;
     if (status == AE_EXIT_OK && !r.values.model.dry_run && r.values.evaluate)
         status = ae_cli_evaluate(folder, entrant, &r.values.model.tasks, r.values.sizes, r.values.quick, r.values.seed,
                                  r.values.timeout_s, false);

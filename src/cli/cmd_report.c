@@ -123,11 +123,11 @@ int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
                     (values.domains || page || book ? AE_REPORT_DOMAINS : 0) |
                     (values.floors || page || book ? AE_REPORT_FLOORS : 0),
     };
-    int rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
-    if (rc == AE_E_NOTFOUND)
-        ae_error_set(&err, AE_E_NOTFOUND, "there are no results yet; 'acceleval eval --entrant parallel' makes some");
+    int rc = ae_cli_results(&store, &err);
     if (rc == AE_OK) {
         rc = ae_report_build(store, &options, &report, &err);
+        if (rc == AE_E_NOTFOUND && !values.run && !values.sizes && !values.entrants.count)
+            err.code = rc = AE_E_ENV; /* it is not that the wrong thing was asked for */
         if (rc == AE_OK)
             rc = print(&values, store, &options, &report, "report", json, &err);
         ae_report_release(&report);
@@ -170,7 +170,7 @@ int ae_cmd_compare(const struct ae_command *self, int argc, char **argv)
     if (rc == AE_OK)
         rc = parse_side(rest.items[1], &b, &err);
     if (rc == AE_OK)
-        rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
+        rc = ae_cli_results(&store, &err);
     if (rc == AE_OK) {
         const struct ae_measurement_filter filter = {.sizes = values.sizes, .trials = AE_TRIALS_ALL};
         rc = ae_compare_build(store, &a, &b, &filter, &report, &err);
@@ -196,7 +196,7 @@ int ae_cmd_history(const struct ae_command *self, int argc, char **argv)
         return done;
     int rc = rest.count == 1 ? AE_OK : ae_error_set(&err, AE_E_USAGE, "history takes one entrant");
     if (rc == AE_OK)
-        rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
+        rc = ae_cli_results(&store, &err);
     if (rc == AE_OK) {
         const struct ae_measurement_filter filter = {.task = values.tasks.count ? values.tasks.items[0]->id : NULL,
                                                      .sizes = values.sizes,

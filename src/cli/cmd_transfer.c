@@ -197,7 +197,7 @@ int ae_cmd_transfer(const struct ae_command *self, int argc, char **argv)
                  ? AE_OK
                  : ae_error_set(&err, AE_E_USAGE, "transfer compares --winner, --plain and --recipe (and --control)");
     if (rc == AE_OK)
-        rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
+        rc = ae_cli_results(&store, &err);
     if (rc == AE_OK) {
         const struct ae_measurement_filter filter = {
             .sizes = values.sizes, .latest = true, .trials = 1u << AE_TRIAL_TIMED};

@@ -76,10 +76,12 @@ void ae_manual_roff(const struct ae_command *commands, const char *program, cons
         {"$NO_COLOR", "where set, nothing is printed in colour"},
     };
     static const char *const statuses[][2] = {
-        {"0", "all passed, or all was done"},
-        {"1", "evaluated, and not all passed"},
-        {"2", "the command line makes no sense"},
-        {"3", "the environment lacks something: a toolkit, a device, a sandbox that was required"},
+        {"0", "all was done, and whatever was judged passed"},
+        {"1", "something was judged and did not pass, or you broke off"},
+        {"2", "the command line, or a file or name that it gives, cannot be meant"},
+        {"3",
+         "not possible here: no device, no toolkit, no results yet, no room, a sandbox that was required, a model that "
+         "does not answer; also where programs could not be judged (not_run, host_error) and no other failed"},
         {"4", "a fault of the program"},
     };
     fprintf(out,

@@ -607,7 +607,7 @@ int ae_cli_evaluate(const char *folder, const char *entrant, const struct ae_tas
     if (require_sandbox)
         eval[count++] = "--require-sandbox";
     const int status = ae_cli_subcommand(eval);
-    if (status != AE_EXIT_OK && status != AE_EXIT_FAILED)
+    if (status != AE_EXIT_OK && status != AE_EXIT_FAILED && status != AE_EXIT_ENVIRONMENT)
         return status;
     printf("\n");
     const int shown = ae_cli_subcommand(report);

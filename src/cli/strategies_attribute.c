@@ -184,7 +184,7 @@ int ae_strategies_attribute(const struct ae_strategies_values *values, const str
     const struct ae_measurement_filter filter = {.sizes = values->sizes};
     int rc = ae_context_find_tasks(tasks, sizeof tasks, &err);
     if (rc == AE_OK)
-        rc = ae_store_open(&store, NULL, AE_STORE_READ, &err);
+        rc = ae_cli_results(&store, &err);
     if (rc == AE_OK)
         rc = ae_finder_new(&finder, &err);
     if (rc == AE_OK)

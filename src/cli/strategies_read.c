@@ -558,11 +558,13 @@ int ae_strategies_agreement(const struct ae_strategies_values *values, const str
     if (rc == AE_OK)
         rc = ae_finder_new(&a.finder, &err);
     if (rc == AE_OK)
-        rc = ae_store_open(&a.store, NULL, AE_STORE_READ, &err);
+        rc = ae_cli_results(&a.store, &err);
     if (rc == AE_OK)
         rc = ae_store_readings(a.store, &filter, count_one, &a, &err);
     if (rc == AE_OK && a.count == 0)
-        rc = ae_error_set(&err, AE_E_NOTFOUND, "no program was read by a model yet: 'acceleval strategies read --model M SOURCE'");
+        rc = ae_error_set(&err, values->model ? AE_E_NOTFOUND : AE_E_ENV,
+                          "no program was read by %s yet: 'acceleval strategies read --model M SOURCE'",
+                          values->model ? "that model" : "a model");
     int status = AE_EXIT_OK;
     if (rc == AE_OK && values->format == AE_STRATEGIES_JSON) {
         json_t *array = json_array();
