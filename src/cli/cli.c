@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,10 +43,27 @@ int ae_cli_results(struct ae_store **ret, struct ae_error *err)
                : rc;
 }
 
+void ae_cli_note(const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    ae_autofree char *shown = ae_cli_printable_line(text);
+    fprintf(stderr, "acceleval: note: %s\n", shown ? shown : "");
+}
+
 int ae_cli_parse(const struct ae_command *self, int argc, char **argv, void *values, struct ae_list *ret_rest)
 {
+    return ae_cli_parse_given(self, argc, argv, values, ret_rest, NULL);
+}
+
+int ae_cli_parse_given(const struct ae_command *self, int argc, char **argv, void *values, struct ae_list *ret_rest,
+                       uint64_t *ret_given)
+{
     struct ae_error err = {0};
-    const int rc = ae_options_parse(self, argc, argv, values, ret_rest, &err);
+    const int rc = ae_options_parse_given(self, argc, argv, values, ret_rest, ret_given, &err);
     if (rc == AE_OPTIONS_HELP) {
         ae_command_help(self, "acceleval", ae_terminal_width(stdout), stdout);
         return AE_EXIT_OK;

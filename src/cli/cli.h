@@ -35,6 +35,12 @@ int ae_cli_results(struct ae_store **ret, struct ae_error *err);
 /* Parses the subcommand's own options into values. Returns -1 to go on, else the exit status (help was printed, or
  * the usage was wrong). */
 int ae_cli_parse(const struct ae_command *self, int argc, char **argv, void *values, struct ae_list *ret_rest);
+int ae_cli_parse_given(const struct ae_command *self, int argc, char **argv, void *values, struct ae_list *ret_rest,
+                       uint64_t *ret_given); /* of ae_options_parse_given() */
+
+/* An option that was given and changes nothing here is not passed over in silence. Where the user asked for what cannot
+ * be had, the command fails; where only nothing comes of it, a line on standard error says so. */
+void ae_cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A context that reports progress on standard error; progress is cleared before anything is printed. A cache that takes
  * nothing costs time and no result: a line on standard error says so, but for _quiet. */

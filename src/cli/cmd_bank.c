@@ -16,9 +16,11 @@ struct values {
 const struct ae_option ae_bank_options[] = {{0}};
 
 const struct ae_option ae_cache_options[] = {
-    {.name = "kind", .kind = AE_OPTION_STRING, .argument = "KIND", .help = "only object, expected, baseline or digest",
+    {.name = "kind", .kind = AE_OPTION_STRING, .argument = "KIND", .verbs = "show,prune,clear",
+     .help = "only object, expected, baseline or digest",
      .offset = offsetof(struct values, kind)},
-    {.name = "max", .kind = AE_OPTION_INTEGER, .argument = "GIB", .help = "prune: keep so much, the last used first",
+    {.name = "max", .kind = AE_OPTION_INTEGER, .argument = "GIB", .verbs = "prune",
+     .help = "keep so much, the last used first",
      .fallback = "64", .lo = 0, .hi = 1 << 20, .offset = offsetof(struct values, max_gib)},
     {0},
 };
@@ -136,11 +138,18 @@ int ae_cmd_cache(const struct ae_command *self, int argc, char **argv)
     struct totals totals = {0};
     struct ae_cache_pruned pruned = {0};
     struct ae_error err = {0}, reason = {0};
-    const int done = ae_cli_parse(self, argc, argv, &values, &rest);
+    uint64_t given = 0;
+    const int done = ae_cli_parse_given(self, argc, argv, &values, &rest, &given);
     if (done >= 0)
         return done;
     const char *verb = rest.count ? rest.items[0] : "show";
     const bool out = strcmp(verb, "export") == 0, in = strcmp(verb, "import") == 0;
+    const bool show = strcmp(verb, "show") == 0, prune = strcmp(verb, "prune") == 0, clear = strcmp(verb, "clear") == 0;
+    if ((out || in || show || prune || clear) && ae_options_check_verb(self, given, verb, &err) != AE_OK) {
+        ae_list_release(&rest);
+        ae_options_release(ae_cache_options, &values);
+        return ae_cli_fail(&err);
+    }
     if (out || in) {
         const int rc = rest.count != 2 ? ae_error_set(&err, AE_E_USAGE, "cache %s takes one FILE", verb)
                        : out           ? export_to(rest.items[1], &err)
@@ -149,7 +158,6 @@ int ae_cmd_cache(const struct ae_command *self, int argc, char **argv)
         ae_options_release(ae_cache_options, &values);
         return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);
     }
-    const bool show = strcmp(verb, "show") == 0, prune = strcmp(verb, "prune") == 0, clear = strcmp(verb, "clear") == 0;
     int rc = rest.count <= 1 && (show || prune || clear)
                  ? ae_cache_open(&cache, NULL, &err)
                  : ae_error_set(&err, AE_E_USAGE, "cache takes 'show', 'prune', 'clear', 'export FILE' or 'import FILE'");

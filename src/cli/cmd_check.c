@@ -72,13 +72,16 @@ int ae_cmd_check(const struct ae_command *self, int argc, char **argv)
     struct ae_progress progress;
     struct ae_error err = {0};
     int status = AE_EXIT_OK;
-    const int done = ae_cli_parse(self, argc, argv, &values, &paths);
+    uint64_t given = 0;
+    const int done = ae_cli_parse_given(self, argc, argv, &values, &paths, &given);
     if (done >= 0)
         return done;
     int rc = paths.count > 0 ? ae_cli_context(&context, &progress, &err)
                              : ae_error_set(&err, AE_E_USAGE, "check takes the path of a source");
     for (size_t i = 0; rc == AE_OK && i < paths.count; i++)
         rc = ae_items_add_path(&list, paths.items[i], &values.tasks, NULL, &err);
+    if (rc == AE_OK)
+        ae_items_note_useless(&list, ae_check_options, given);
     if (rc == AE_OK && values.device)
         (void)ae_context_device(&context, (int)values.device, false, NULL);
     if (rc == AE_OK)

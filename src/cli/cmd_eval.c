@@ -58,7 +58,7 @@ const struct ae_option ae_eval_options[] = {
      .help = "limit of one call; 0: the larger of 10 s and twice the reference", .fallback = "0", .lo = 0, .hi = 86400,
      .offset = offsetof(struct values, timeout_s)},
     {.name = "seed", .kind = AE_OPTION_INTEGER, .help = "instances from this seed instead of the secret bank; stamped",
-     .fallback = "0", .lo = 0, .hi = INT64_MAX, .offset = offsetof(struct values, seed)},
+     .lo = 1, .hi = INT64_MAX, .offset = offsetof(struct values, seed)},
     {.name = "quick", .letter = 'q', .kind = AE_OPTION_FLAG, .help = "one group of three trials",
      .offset = offsetof(struct values, quick)},
     {.name = "no-baseline", .kind = AE_OPTION_FLAG,
@@ -78,7 +78,8 @@ const struct ae_option ae_eval_options[] = {
     {0},
 };
 
-#define SENTENCES 3 /* of a profile beside a result */
+#define SENTENCES   3 /* of a profile beside a result */
+#define DEVICES_MAX 8
 
 /* What is to be evaluated; several lanes, one a device, take from it. */
 struct queue {
@@ -95,6 +96,7 @@ struct queue {
 /* One invocation, or one lane of it. */
 struct session {
     struct values values;
+    uint64_t given; /* options that the command line gave */
     struct ae_context context;
     struct ae_progress *progress;
     struct ae_store *store;
@@ -349,6 +351,23 @@ static void *run_device_lane(void *data)
     return NULL;
 }
 
+/* Before anything is compiled, and also where no program is for a GPU. */
+static int check_devices(const struct ae_list *devices, struct ae_error *err)
+{
+    int64_t ordinals[DEVICES_MAX];
+    if (devices->count > DEVICES_MAX)
+        return ae_error_set(err, AE_E_USAGE, "--device takes at most %d GPUs", DEVICES_MAX);
+    for (size_t i = 0; i < devices->count; i++) {
+        if (!ae_text_to_i64(devices->items[i], 0, 63, &ordinals[i]))
+            return ae_error_set(err, AE_E_USAGE, "--device: '%.40s' is no ordinal of a GPU", devices->items[i]);
+        for (size_t k = 0; k < i; k++)
+            if (ordinals[k] == ordinals[i])
+                return ae_error_set(err, AE_E_USAGE, "--device names GPU %d twice: one program at a time runs on each",
+                                    (int)ordinals[i]);
+    }
+    return AE_OK;
+}
+
 /* A lane of its own for a device: part of the cores, a connection of its own to the store. */
 static int open_lane(const struct session *s, int index, int count, struct session *ret)
 {
@@ -373,9 +392,9 @@ static int open_lane(const struct session *s, int index, int count, struct sessi
 
 static int run_device_lanes(struct session *s, struct ae_error *err)
 {
-    struct session lanes[8];
-    pthread_t threads[8];
-    const int count = s->values.devices.count > 8 ? 8 : (int)s->values.devices.count;
+    struct session lanes[DEVICES_MAX];
+    pthread_t threads[DEVICES_MAX];
+    const int count = (int)s->values.devices.count;
     int opened = 0, rc = AE_OK;
     s->queue->next = 0;
     for (; rc == AE_OK && opened < count; opened++) {
@@ -495,6 +514,21 @@ static int serve_lines(struct session *s, struct ae_error *err)
     return rc;
 }
 
+/* What each line says itself, and what concerns a set of programs, is not for 'eval -'. */
+static int check_lines_options(const struct session *s, struct ae_error *err)
+{
+    static const char *const by_line[] = {"entrant", "task", "size"};
+    static const char *const of_sets[] = {"target", "jobs", "stop-on-fail", "resume", "profile"};
+    for (size_t i = 0; i < sizeof by_line / sizeof *by_line; i++)
+        if (ae_option_given(ae_eval_options, s->given, by_line[i]))
+            return ae_error_set(err, AE_E_USAGE, "'eval -' takes the %s from each line: --%s cannot be given", by_line[i],
+                                by_line[i]);
+    for (size_t i = 0; i < sizeof of_sets / sizeof *of_sets; i++)
+        if (ae_option_given(ae_eval_options, s->given, of_sets[i]))
+            return ae_error_set(err, AE_E_USAGE, "'eval -' answers line by line: --%s cannot be given", of_sets[i]);
+    return AE_OK;
+}
+
 static int collect(struct session *s, const struct ae_list *paths, struct ae_submission_list *list,
                    struct ae_error *err)
 {
@@ -511,7 +545,11 @@ static int collect(struct session *s, const struct ae_list *paths, struct ae_sub
         if (list->count == 0)
             return ae_error_set(err, AE_E_USAGE, "none of these tasks has such an entrant yet");
     }
+    if (paths->count && v->entrants.count > 1)
+        return ae_error_set(err, AE_E_USAGE, "with a PATH, --entrant says what to call its author, and takes one name");
     for (size_t i = 0; i < paths->count; i++) {
+        if (strcmp(paths->items[i], "-") == 0)
+            return ae_error_set(err, AE_E_USAGE, "'-' (standard input) stands alone, beside no other PATH");
         const int rc = ae_items_add_path(list, paths->items[i], &v->tasks,
                                          v->entrants.count ? v->entrants.items[0] : NULL, err);
         if (rc != AE_OK)
@@ -526,6 +564,9 @@ static int collect(struct session *s, const struct ae_list *paths, struct ae_sub
             list->items[kept++] = list->items[i];
     }
     list->count = kept;
+    if (kept == 0)
+        return ae_error_set(err, AE_E_USAGE, "none of these programs is for the target %s", targets[v->target]);
+    ae_items_note_useless(list, ae_eval_options, s->given);
     return AE_OK;
 }
 
@@ -569,13 +610,17 @@ int ae_cmd_eval(const struct ae_command *self, int argc, char **argv)
     struct ae_list paths = {0};
     struct ae_submission_list list = {0};
     struct ae_error err = {0};
-    const int done = ae_cli_parse(self, argc, argv, &s.values, &paths);
+    const int done = ae_cli_parse_given(self, argc, argv, &s.values, &paths, &s.given);
     if (done >= 0)
         return done;
     const bool lines = paths.count == 1 && strcmp(paths.items[0], "-") == 0;
     s.values.json |= lines; /* the other side reads nothing but JSON */
     s.progress = &progress;
-    int rc = ae_cli_context(&s.context, &progress, &err);
+    int rc = check_devices(&s.values.devices, &err);
+    if (rc == AE_OK && lines)
+        rc = check_lines_options(&s, &err);
+    if (rc == AE_OK)
+        rc = ae_cli_context(&s.context, &progress, &err);
     if (rc == AE_OK && s.values.seed)
         ae_bank_from_seed(&s.context.bank, (uint64_t)s.values.seed);
     if (rc == AE_OK && !lines)

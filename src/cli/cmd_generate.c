@@ -26,7 +26,7 @@ const struct ae_option ae_run_options[] = {
      .help = "limit of one call; 0: the larger of 10 s and twice the reference", .fallback = "0", .lo = 0, .hi = 86400,
      .offset = offsetof(struct values, timeout_s)},
     {.name = "seed", .kind = AE_OPTION_INTEGER, .help = "instances from this seed instead of the secret bank; stamped",
-     .fallback = "0", .lo = 0, .hi = INT64_MAX, .offset = offsetof(struct values, seed)},
+     .lo = 1, .hi = INT64_MAX, .offset = offsetof(struct values, seed)},
     {.name = "require-sandbox", .kind = AE_OPTION_FLAG, .help = "refuse to run where a layer of the sandbox is missing",
      .offset = offsetof(struct values, require_sandbox)},
     {0},
@@ -165,7 +165,7 @@ int ae_cmd_run(const struct ae_command *self, int argc, char **argv)
     int status = generate(&values.model, &folder, &entrant);
     if (status == AE_EXIT_OK && folder && entrant)
         status = ae_cli_evaluate(folder, entrant, &values.model.tasks, values.sizes, values.quick, values.seed,
-                                 values.timeout_s, values.require_sandbox);
+                                 values.timeout_s, values.require_sandbox, 0, NULL);
     free(folder);
     free(entrant);
     ae_options_release(ae_run_options, &values);

@@ -148,12 +148,15 @@ int ae_cmd_import(const struct ae_command *self, int argc, char **argv)
     struct ae_progress progress;
     struct ae_error err = {0};
     int status = AE_EXIT_OK;
-    const int done = ae_cli_parse(self, argc, argv, &values, &folders);
+    uint64_t given = 0;
+    const int done = ae_cli_parse_given(self, argc, argv, &values, &folders, &given);
     if (done >= 0)
         return done;
     int rc = AE_OK;
     if (folders.count > 0 && ae_archive_is(folders.items[0])) {
-        rc = import_archives(&folders, &err);
+        rc = given ? ae_error_set(&err, AE_E_USAGE, "an archive says itself what it holds: --task, --entrant and --device are "
+                                  "for folders of published instances")
+                   : import_archives(&folders, &err);
         ae_options_release(ae_import_options, &values);
         ae_list_release(&folders);
         return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);
@@ -170,6 +173,8 @@ int ae_cmd_import(const struct ae_command *self, int argc, char **argv)
                  : ae_items_add_file(&list, values.entrant, values.tasks.items[0], NULL, &err);
     if (rc == AE_OK && list.count == 0)
         rc = ae_error_set(&err, AE_E_USAGE, "%s has no entrant '%s'", values.tasks.items[0]->id, values.entrant);
+    if (rc == AE_OK)
+        ae_items_note_useless(&list, ae_import_options, given);
     if (rc == AE_OK)
         rc = ae_items_build(&list, &context, 0, NULL, &err);
     if (rc == AE_OK && list.items[0].target == AE_CUDA && !context.device.handle)

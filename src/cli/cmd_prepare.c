@@ -46,11 +46,14 @@ int ae_cmd_prepare(const struct ae_command *self, int argc, char **argv)
     struct ae_progress progress;
     struct ae_prepare_plan plan = {0};
     struct ae_error err = {0};
-    const int done = ae_cli_parse(self, argc, argv, &values, NULL);
+    uint64_t given = 0;
+    const int done = ae_cli_parse_given(self, argc, argv, &values, NULL, &given);
     if (done >= 0)
         return done;
     const struct ae_prepare_choice choice = {values.full, (int)values.timed, values.no_baseline};
-    int rc = ae_cli_context(&context, &progress, &err);
+    int rc = values.full && ae_option_given(ae_prepare_options, given, "timed")
+                 ? ae_error_set(&err, AE_E_USAGE, "--full is for any number of timed trials: --timed cannot be given")
+                 : ae_cli_context(&context, &progress, &err);
     if (rc == AE_OK)
         rc = ae_prepare_plan(&context, values.tasks.count ? values.tasks.items : ae_tasks,
                              values.tasks.count ? values.tasks.count : (size_t)ae_task_count, values.sizes, &choice,

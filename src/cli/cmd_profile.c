@@ -157,6 +157,27 @@ static int gather(struct ae_submission_list *list, struct ae_context *context, c
     return rc;
 }
 
+static bool any_for_gpu(const struct ae_submission_list *list)
+{
+    bool any = false;
+    for (size_t i = 0; i < list->count; i++)
+        any |= list->items[i].target == AE_CUDA;
+    return any;
+}
+
+/* Whoever asks for a tool that cannot look at any of the programs should not be left to take silence for a clean bill. */
+static int check_options(const struct ae_submission_list *list, const struct values *values, uint64_t given,
+                         struct ae_error *err)
+{
+    if ((values->sanitize || values->ncu) && !any_for_gpu(list))
+        return ae_error_set(err, AE_E_USAGE, "--%s looks at kernels, and %s", values->sanitize ? "sanitize" : "ncu",
+                            list->count == 1 ? "this program is for the CPU" : "all these programs are for the CPU");
+    if (values->json && ae_option_given(ae_profile_options_table, given, "most"))
+        ae_cli_note("--most changes nothing: JSON has all sentences");
+    ae_items_note_useless(list, ae_profile_options_table, given);
+    return AE_OK;
+}
+
 int ae_cmd_profile(const struct ae_command *self, int argc, char **argv)
 {
     struct values values = {0};
@@ -166,7 +187,8 @@ int ae_cmd_profile(const struct ae_command *self, int argc, char **argv)
     struct ae_progress progress;
     struct ae_error err = {0};
     int shown = 0, status = AE_EXIT_OK;
-    const int done = ae_cli_parse(self, argc, argv, &values, &paths);
+    uint64_t given = 0;
+    const int done = ae_cli_parse_given(self, argc, argv, &values, &paths, &given);
     if (done >= 0)
         return done;
     int rc = ae_cli_context(&context, &progress, &err);
@@ -174,7 +196,9 @@ int ae_cmd_profile(const struct ae_command *self, int argc, char **argv)
         rc = gather(&list, &context, &values, &paths, &err);
     if (rc == AE_OK && values.trace && (list.count > 1 || (values.sizes & (values.sizes - 1))))
         rc = ae_error_set(&err, AE_E_USAGE, "--trace takes one program at one size");
-    if (rc == AE_OK && values.device)
+    if (rc == AE_OK)
+        rc = check_options(&list, &values, given, &err);
+    if (rc == AE_OK && values.device && any_for_gpu(&list))
         rc = ae_context_device(&context, (int)values.device, false, &err);
     if (rc == AE_OK && context.device.handle)
         rc = ae_device_lock(&context.device, 600 * AE_SEC, &err);

@@ -74,7 +74,8 @@ int ae_cmd_prompt(const struct ae_command *self, int argc, char **argv)
     struct ae_progress progress;
     struct ae_error err = {0};
     char *text = NULL, *recipe = NULL, hash[AE_SHA256_HEX];
-    const int done = ae_cli_parse(self, argc, argv, &values, &rest);
+    uint64_t given = 0;
+    const int done = ae_cli_parse_given(self, argc, argv, &values, &rest, &given);
     if (done >= 0)
         return done;
     const struct ae_task *task = NULL;
@@ -83,7 +84,11 @@ int ae_cmd_prompt(const struct ae_command *self, int argc, char **argv)
         task = ae_task_find(rest.items[0], &err);
     else if (!all)
         ae_error_set(&err, AE_E_USAGE, "prompt takes one task");
-    int rc = task || all ? ae_cli_context_quiet(&context, &progress, &err) : err.code;
+    if (all && ae_option_given(ae_prompt_options, given, "level"))
+        ae_error_set(&err, AE_E_USAGE, "without a task, --hash tells of all levels: --level cannot be given");
+    if (values.device && values.language != AE_PROMPT_CUDA)
+        ae_cli_note("--device changes nothing: a prompt for a CPU program names no GPU");
+    int rc = err.code == AE_OK ? ae_cli_context_quiet(&context, &progress, &err) : err.code;
     if (rc == AE_OK)
         rc = ae_cli_recipe(values.recipe, values.control, &recipe, &err);
     if (rc == AE_OK && all)

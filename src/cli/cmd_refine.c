@@ -73,8 +73,7 @@ const struct ae_option ae_refine_options[] = {
     {.name = "seed",
      .kind = AE_OPTION_INTEGER,
      .help = "in that evaluation: instances from this seed instead of the secret bank; stamped",
-     .fallback = "0",
-     .lo = 0,
+     .lo = 1,
      .hi = INT64_MAX,
      .offset = offsetof(struct values, seed)},
     {0},
@@ -462,15 +461,30 @@ static int turns(struct refinement *r, struct ae_error *err)
     return rc;
 }
 
+static void note_useless(const struct values *values, uint64_t given)
+{
+    static const char *const of_gpu[] = {"device", "arch"}, *const of_evaluation[] = {"quick", "seed"};
+    for (int i = 0; i < 2; i++) {
+        if (values->model.language != AE_PROMPT_CUDA && ae_option_given(ae_refine_options, given, of_gpu[i]))
+            ae_cli_note("--%s changes nothing: the programs are for the CPU", of_gpu[i]);
+        if (!values->evaluate && ae_option_given(ae_refine_options, given, of_evaluation[i]))
+            ae_cli_note("--%s changes nothing: it is for the evaluation at the end, which --no-evaluate leaves out",
+                        of_evaluation[i]);
+    }
+}
+
 int ae_cmd_refine(const struct ae_command *self, int argc, char **argv)
 {
     struct refinement r = {0};
     struct ae_error err = {0};
     bool complete = false;
     char folder[4096] = "", entrant[64] = "";
-    const int done = ae_cli_parse(self, argc, argv, &r.values, NULL);
+    uint64_t given = 0;
+    const int done = ae_cli_parse_given(self, argc, argv, &r.values, NULL, &given);
     if (done >= 0)
         return done;
+    const bool for_gpu = r.values.model.language == AE_PROMPT_CUDA;
+    note_useless(&r.values, given);
     while (!(r.values.sizes & AE_AT(r.size)))
         r.size++;
     ae_cli_stop_on_signals();
@@ -507,7 +521,7 @@ int ae_cmd_refine(const struct ae_command *self, int argc, char **argv)
     int status = rc != AE_OK ? ae_cli_fail(&err) : complete ? AE_EXIT_OK : ae_cli_stop ? AE_EXIT_FAILED : AE_EXIT_ENVIRONMENT;
     if (status == AE_EXIT_OK && !r.values.model.dry_run && r.values.evaluate)
         status = ae_cli_evaluate(folder, entrant, &r.values.model.tasks, r.values.sizes, r.values.quick, r.values.seed,
-                                 r.values.timeout_s, false);
+                                 r.values.timeout_s, false, for_gpu ? r.values.gpu : 0, for_gpu ? r.values.arch : NULL);
     ae_options_release(ae_refine_options, &r.values);
     return status;
 }

@@ -72,6 +72,22 @@ const struct ae_option ae_history_options[] = {
     {0},
 };
 
+/* Formats that were asked for together, or that show nothing of what was asked for. */
+static int check_format(const struct ae_option *options, uint64_t given, const struct values *values, bool leaderboards,
+                        struct ae_error *err)
+{
+    const bool svg = values->format == AE_FORMAT_SVG && !values->json;
+    if (values->json && values->format != AE_FORMAT_JSON && ae_option_given(options, given, "format"))
+        return ae_error_set(err, AE_E_USAGE, "--json and --format %s are two formats", formats[values->format]);
+    if (svg && !leaderboards)
+        return ae_error_set(err, AE_E_USAGE, "a picture (svg) is made of leaderboards, which 'report' has");
+    if (svg && (values->detail || values->domains))
+        ae_cli_note("--%s changes nothing: a picture (svg) shows leaderboards alone", values->detail ? "detail" : "domains");
+    if (values->format == AE_FORMAT_CSV && !values->json && values->baseline && strcmp(values->baseline, "reference") != 0)
+        ae_cli_note("CSV does not name the baseline: these speedups are over %s", values->baseline);
+    return AE_OK;
+}
+
 /* store and report_options: of a report, whose HTML shows submissions too; else NULL. */
 static int print(const struct values *values, struct ae_store *store, const struct ae_report_options *report_options,
                  const struct ae_report *report, const char *kind, const char *options_json, struct ae_error *err)
@@ -103,7 +119,8 @@ int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
     struct ae_store *store = NULL;
     struct ae_report report = {0};
     struct ae_error err = {0};
-    const int done = ae_cli_parse(self, argc, argv, &values, NULL);
+    uint64_t given = 0;
+    const int done = ae_cli_parse_given(self, argc, argv, &values, NULL, &given);
     if (done >= 0)
         return done;
     ae_autofree char *json = ae_options_json(ae_report_options_table, &values);
@@ -123,7 +140,9 @@ int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
                     (values.domains || page || book ? AE_REPORT_DOMAINS : 0) |
                     (values.floors || page || book ? AE_REPORT_FLOORS : 0),
     };
-    int rc = ae_cli_results(&store, &err);
+    int rc = check_format(ae_report_options_table, given, &values, true, &err);
+    if (rc == AE_OK)
+        rc = ae_cli_results(&store, &err);
     if (rc == AE_OK) {
         rc = ae_report_build(store, &options, &report, &err);
         if (rc == AE_E_NOTFOUND && !values.run && !values.sizes && !values.entrants.count)
@@ -159,7 +178,8 @@ int ae_cmd_compare(const struct ae_command *self, int argc, char **argv)
     struct ae_report report = {0};
     struct ae_side a, b;
     struct ae_error err = {0};
-    const int done = ae_cli_parse(self, argc, argv, &values, &rest);
+    uint64_t given = 0;
+    const int done = ae_cli_parse_given(self, argc, argv, &values, &rest, &given);
     if (done >= 0)
         return done;
     int rc = rest.count == 2 ? AE_OK
@@ -169,6 +189,8 @@ int ae_cmd_compare(const struct ae_command *self, int argc, char **argv)
         rc = parse_side(rest.items[0], &a, &err);
     if (rc == AE_OK)
         rc = parse_side(rest.items[1], &b, &err);
+    if (rc == AE_OK)
+        rc = check_format(ae_compare_options, given, &values, false, &err);
     if (rc == AE_OK)
         rc = ae_cli_results(&store, &err);
     if (rc == AE_OK) {
@@ -191,10 +213,13 @@ int ae_cmd_history(const struct ae_command *self, int argc, char **argv)
     struct ae_store *store = NULL;
     struct ae_report report = {0};
     struct ae_error err = {0};
-    const int done = ae_cli_parse(self, argc, argv, &values, &rest);
+    uint64_t given = 0;
+    const int done = ae_cli_parse_given(self, argc, argv, &values, &rest, &given);
     if (done >= 0)
         return done;
     int rc = rest.count == 1 ? AE_OK : ae_error_set(&err, AE_E_USAGE, "history takes one entrant");
+    if (rc == AE_OK)
+        rc = check_format(ae_history_options, given, &values, false, &err);
     if (rc == AE_OK)
         rc = ae_cli_results(&store, &err);
     if (rc == AE_OK) {

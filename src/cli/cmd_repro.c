@@ -241,7 +241,8 @@ int ae_cmd_repro(const struct ae_command *self, int argc, char **argv)
     struct ae_case cell = {0};
     struct ae_error err = {0};
     char folder[4096];
-    const int done = ae_cli_parse(self, argc, argv, &values, &paths);
+    uint64_t given = 0;
+    const int done = ae_cli_parse_given(self, argc, argv, &values, &paths, &given);
     if (done >= 0)
         return done;
     int rc = paths.count == 1 ? ae_cli_context(&context, &progress, &err)
@@ -259,11 +260,18 @@ int ae_cmd_repro(const struct ae_command *self, int argc, char **argv)
             if (name.family == ae_task_family_count(task))
                 rc = ae_error_set(&err, AE_E_USAGE, "%s has no family '%s' ('acceleval show %s' lists them)", task->id,
                                   values.family, task->id);
+            else if (name.family > 0 && ae_option_given(ae_repro_options, given, "instance"))
+                rc = ae_error_set(&err, AE_E_USAGE, "--instance is for the timed family: '%s' has one instance a size",
+                                  values.family);
             if (name.family > 0) {
                 name.kind = AE_TRIAL_ADVERSARIAL;
                 name.number = 0;
             }
         }
+        const int practice = ae_bank_plan(name.size)->practice;
+        if (rc == AE_OK && values.instance >= practice)
+            rc = ae_error_set(&err, AE_E_USAGE, "size %s has %d practice instance%s, numbered from 0",
+                              size_names[values.size], practice, practice == 1 ? "" : "s");
         if (rc == AE_OK)
             rc = ae_case_open(&context, &name, false, &cell, &err);
         snprintf(folder, sizeof folder, "%s-repro", task->id);

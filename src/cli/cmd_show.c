@@ -171,11 +171,17 @@ int ae_cmd_show(const struct ae_command *self, int argc, char **argv)
     struct values values = {0};
     struct ae_list rest = {0};
     struct ae_error err = {0};
-    int done = ae_cli_parse(self, argc, argv, &values, &rest);
+    uint64_t given = 0;
+    const int done = ae_cli_parse_given(self, argc, argv, &values, &rest, &given);
     if (done >= 0)
         return done;
     const struct ae_task *task = NULL;
-    if (rest.count == 1)
+    if (values.reference + values.statement + values.hints + values.stub + values.json > 1)
+        ae_error_set(&err, AE_E_USAGE, "show prints one thing at a time: one of --reference, --statement, --hints, --stub "
+                                       "and --json");
+    else if (ae_option_given(ae_show_options, given, "language") && !values.stub)
+        ae_error_set(&err, AE_E_USAGE, "--language is the stub's: give --stub too");
+    else if (rest.count == 1)
         task = ae_task_find(rest.items[0], &err);
     else
         ae_error_set(&err, AE_E_USAGE, "show takes one task ('acceleval list' shows all)");

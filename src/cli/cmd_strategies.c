@@ -25,58 +25,69 @@ const struct ae_option ae_strategies_options[] = {
      .letter = 't',
      .kind = AE_OPTION_TASK,
      .one = true,
-     .help = "find, diff: the task that the source solves, whose reference then counts as evidence; default: by its name",
+     .help = "the task that the source solves, whose reference then counts as evidence; default: by its name",
+     .verbs = "find,diff,recommend,read",
      .offset = offsetof(struct ae_strategies_values, tasks)},
     {.name = "source",
      .letter = 's',
      .kind = AE_OPTION_FLAG,
-     .help = "find: the whole source, marked line by line",
+     .help = "the whole source, marked line by line",
+     .verbs = "find",
      .offset = offsetof(struct ae_strategies_values, source)},
     {.name = "binary",
      .letter = 'b',
      .kind = AE_OPTION_FLAG,
-     .help = "find: compile the source and look into its machine code too (needs nvcc and cuobjdump)",
+     .help = "compile the source and look into its machine code too (needs nvcc and cuobjdump)",
+     .verbs = "find",
      .offset = offsetof(struct ae_strategies_values, binary)},
     {.name = "size",
      .kind = AE_OPTION_SIZE,
-     .help = "attribute, recommend: results of these sizes",
+     .help = "results of these sizes",
+     .verbs = "attribute,recommend",
      .fallback = "small,medium,large",
      .offset = offsetof(struct ae_strategies_values, sizes)},
     {.name = "arch",
      .kind = AE_OPTION_STRING,
      .argument = "sm_NN",
-     .help = "find --binary: architecture to compile for",
+     .help = "with --binary: architecture to compile for [sm_90]",
+     .verbs = "find",
      .offset = offsetof(struct ae_strategies_values, arch)},
     {.name = "evaluate",
      .kind = AE_OPTION_FLAG,
-     .help = "recommend: how good recommendations are, each task left out in turn",
+     .help = "how good recommendations are, each task left out in turn",
+     .verbs = "recommend",
      .offset = offsetof(struct ae_strategies_values, evaluate)},
     {.name = "recipe",
      .kind = AE_OPTION_STRING,
      .argument = "FILE",
-     .help = "recommend: write the first strategies in words, for 'prompt --with-recipe'",
+     .help = "write the first strategies in words, for 'prompt --with-recipe'",
+     .verbs = "recommend",
      .offset = offsetof(struct ae_strategies_values, recipe)},
     {.name = "model",
      .letter = 'm',
      .kind = AE_OPTION_STRING,
      .argument = "NAME",
-     .help = "read: which model of models.yaml; agreement: only its readings",
+     .help = "which model of models.yaml; agreement: only its readings",
+     .verbs = "read,agreement",
      .offset = offsetof(struct ae_strategies_values, model)},
     {.name = "models",
      .kind = AE_OPTION_STRING,
      .argument = "FILE",
      .env = "ACCELEVAL_MODELS",
      .fallback = "models.yaml",
-     .help = "read: the file that describes models",
+     .help = "the file that describes models",
+     .verbs = "read",
      .offset = offsetof(struct ae_strategies_values, models_path)},
     {.name = "max-cost",
      .kind = AE_OPTION_STRING,
      .argument = "AMOUNT",
-     .help = "read: stop before this much is spent, in the unit of the prices of models.yaml",
+     .help = "stop before this much is spent, in the unit of the prices of models.yaml",
+     .verbs = "read",
      .offset = offsetof(struct ae_strategies_values, max_cost)},
     {.name = "blind",
      .kind = AE_OPTION_FLAG,
-     .help = "read: do not tell the model what the search found",
+     .help = "do not tell the model what the search found",
+     .verbs = "read",
      .offset = offsetof(struct ae_strategies_values, blind)},
     {0},
 };
@@ -93,16 +104,35 @@ static const struct ae_strategies_verb verbs[] = {
     {"recommend", "recommend [TASK|SOURCE.c]", 0, 1, ae_strategies_recommend},
 };
 
+/* Folds --json into --format. */
+static int check_options(const struct ae_command *self, struct ae_strategies_values *values, uint64_t given,
+                         const char *verb, struct ae_error *err)
+{
+    const int rc = ae_options_check_verb(self, given, verb, err);
+    if (rc != AE_OK)
+        return rc;
+    if (values->json && values->format != AE_STRATEGIES_JSON && ae_option_given(self->options, given, "format"))
+        return ae_error_set(err, AE_E_USAGE, "--json and --format %s are two formats", formats[values->format]);
+    if (values->json)
+        values->format = AE_STRATEGIES_JSON;
+    if (values->format == AE_STRATEGIES_MD && strcmp(verb, "export") != 0)
+        return ae_error_set(err, AE_E_USAGE, "'strategies %s' has no Markdown: 'export' alone has", verb);
+    if (values->arch && !values->binary)
+        return ae_error_set(err, AE_E_USAGE, "--arch is what --binary compiles for: give that too");
+    if (values->source && values->format == AE_STRATEGIES_JSON)
+        ae_cli_note("--source changes nothing: JSON names the lines of each finding");
+    return AE_OK;
+}
+
 int ae_cmd_strategies(const struct ae_command *self, int argc, char **argv)
 {
     struct ae_strategies_values values = {0};
     struct ae_list rest = {0};
     struct ae_error err = {0};
-    int status = ae_cli_parse(self, argc, argv, &values, &rest);
+    uint64_t given = 0;
+    int status = ae_cli_parse_given(self, argc, argv, &values, &rest, &given);
     if (status >= 0)
         return status;
-    if (values.json)
-        values.format = AE_STRATEGIES_JSON;
     const char *name = rest.count ? rest.items[0] : "list";
     const struct ae_strategies_verb *verb = NULL;
     char all[512] = "";
@@ -114,6 +144,8 @@ int ae_cmd_strategies(const struct ae_command *self, int argc, char **argv)
     struct ae_list operands = {.items = rest.items + (rest.count ? 1 : 0), .count = rest.count ? rest.count - 1 : 0};
     if (!verb || operands.count < verb->least || operands.count > verb->most) {
         ae_error_set(&err, AE_E_USAGE, "strategies takes %s", all);
+        status = ae_cli_fail(&err);
+    } else if (check_options(self, &values, given, verb->name, &err) != AE_OK) {
         status = ae_cli_fail(&err);
     } else {
         status = verb->run(&values, &operands);

@@ -63,7 +63,14 @@ void ae_option_argument(const struct ae_option *o, char *text, size_t size)
 
 void ae_option_explain(const struct ae_option *o, char *text, size_t size)
 {
-    size_t used = (size_t)snprintf(text, size, "%s", o->help ? o->help : "");
+    size_t used = 0;
+    for (const char *p = o->verbs; p && *p && used < size; p += *p == ',') {
+        const size_t length = strcspn(p, ",");
+        used += (size_t)snprintf(text + used, size - used, "%.*s%s", (int)length, p, p[length] ? ", " : ": ");
+        p += length;
+    }
+    if (used < size)
+        used += (size_t)snprintf(text + used, size - used, "%s", o->help ? o->help : "");
     if (used < size && o->kind == AE_OPTION_INTEGER && (o->lo || o->hi))
         used += o->hi == INT64_MAX
                     ? (size_t)snprintf(text + used, size - used, " (from %lld)", (long long)o->lo)

@@ -136,6 +136,8 @@ int ae_model_session_open(struct ae_model_session *s, const struct ae_model_valu
     int rc = ae_cli_model(values->models_path, values->model, &s->models, &s->model, err);
     if (rc != AE_OK)
         return rc;
+    if (values->device && values->language != AE_PROMPT_CUDA)
+        ae_cli_note("--prompt-device changes nothing: a prompt for a CPU program names no GPU");
     if (values->temperature)
         rc = ae_cli_real(values->temperature, "temperature", 0, 2, &s->model.temperature, err);
     if (rc == AE_OK && values->max_cost)
@@ -578,9 +580,10 @@ int ae_cli_subcommand(const char *const *arguments)
 }
 
 int ae_cli_evaluate(const char *folder, const char *entrant, const struct ae_task_list *tasks, unsigned sizes,
-                    bool quick, int64_t seed, int64_t timeout_s, bool require_sandbox)
+                    bool quick, int64_t seed, int64_t timeout_s, bool require_sandbox, int64_t device, const char *arch)
 {
-    const char *eval[24 + 2 * 64] = {"eval", folder, "--resume"}, *report[16] = {"report", "--entrant", entrant};
+    char device_text[32];
+    const char *eval[28 + 2 * 64] = {"eval", folder, "--resume"}, *report[16] = {"report", "--entrant", entrant};
     char seed_text[32], timeout_text[32];
     int count = 3, report_count = 3;
     for (int size = 0; size < AE_SIZE_COUNT; size++)
@@ -603,6 +606,15 @@ int ae_cli_evaluate(const char *folder, const char *entrant, const struct ae_tas
         snprintf(timeout_text, sizeof timeout_text, "%lld", (long long)timeout_s);
         eval[count++] = "--timeout";
         eval[count++] = timeout_text;
+    }
+    if (device) { /* 0 is the default, of which there may be none */
+        snprintf(device_text, sizeof device_text, "%lld", (long long)device);
+        eval[count++] = "--device";
+        eval[count++] = device_text;
+    }
+    if (arch) {
+        eval[count++] = "--arch";
+        eval[count++] = arch;
     }
     if (require_sandbox)
         eval[count++] = "--require-sandbox";

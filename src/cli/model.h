@@ -194,6 +194,6 @@ int ae_cli_subcommand(const char *const *arguments);
 /* eval FOLDER --resume (only these tasks; none: all) and report --entrant ENTRANT, as a user would call them; the exit
  * status of eval where the report could be made. */
 int ae_cli_evaluate(const char *folder, const char *entrant, const struct ae_task_list *tasks, unsigned sizes,
-                    bool quick, int64_t seed, int64_t timeout_s, bool require_sandbox);
+                    bool quick, int64_t seed, int64_t timeout_s, bool require_sandbox, int64_t device, const char *arch);
 
 #endif

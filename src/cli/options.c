@@ -3,11 +3,12 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTIONS_MAX 64
+#define OPTIONS_MAX 64 /* bits of the mask of those that were given */
 
 /* --- lists ------------------------------------------------------------------------------------------------ */
 
@@ -430,6 +431,41 @@ static int add_operand(struct parser *p, const char *text, struct ae_list *rest)
 int ae_options_parse(const struct ae_command *command, int argc, char **argv, void *values,
                      struct ae_list *ret_rest, struct ae_error *err)
 {
+    return ae_options_parse_given(command, argc, argv, values, ret_rest, NULL, err);
+}
+
+bool ae_option_given(const struct ae_option *options, uint64_t given, const char *name)
+{
+    int i = 0;
+    while (options[i].name && strcmp(options[i].name, name) != 0)
+        i++;
+    assert(options[i].name);
+    return given >> i & 1;
+}
+
+static bool names(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+        if (strncmp(p, word, length) == 0 && (p[length] == 0 || p[length] == ','))
+            return true;
+    return false;
+}
+
+int ae_options_check_verb(const struct ae_command *command, uint64_t given, const char *verb, struct ae_error *err)
+{
+    for (int i = 0; command->options[i].name; i++) {
+        const struct ae_option *o = &command->options[i];
+        if ((given >> i & 1) && o->verbs && !names(o->verbs, verb))
+            return ae_error_set(err, AE_E_USAGE, "'%s %s' has no use for --%s, which is for: %s", command->name, verb,
+                                o->name, o->verbs);
+    }
+    return AE_OK;
+}
+
+int ae_options_parse_given(const struct ae_command *command, int argc, char **argv, void *values,
+                           struct ae_list *ret_rest, uint64_t *ret_given, struct ae_error *err)
+{
     struct parser p = {.command = command,
                        .options = command->options ? command->options : no_options,
                        .values = values,
@@ -459,6 +495,11 @@ int ae_options_parse(const struct ae_command *command, int argc, char **argv, vo
     }
     if (r < 0 && ret_rest)
         ae_list_release(ret_rest);
+    if (ret_given) {
+        *ret_given = 0;
+        for (size_t i = 0; i < count && i < OPTIONS_MAX; i++)
+            *ret_given |= (uint64_t)p.seen[i] << i;
+    }
     return r;
 }
 

@@ -43,6 +43,7 @@ struct ae_option {
     bool one;             /* SIZE, TASK, LIST: more than one item is an error */
     const char *argument; /* what the help calls the argument: "FILE"; NULL: by kind */
     const char *help;
+    const char *verbs; /* of a command with verbs, those that heed it, "find,diff"; NULL: all. Help says so. */
     const char *fallback;       /* the default, as on a command line; NULL: false, NULL, 0, first choice, empty */
     const char *env;            /* variable that replaces the default; NULL: none */
     int64_t lo, hi;             /* INTEGER; both 0: any */
@@ -78,6 +79,13 @@ struct ae_command {
  * ae_options_release() and ret_rest, also after a failure. */
 int ae_options_parse(const struct ae_command *command, int argc, char **argv, void *values,
                      struct ae_list *ret_rest, struct ae_error *err);
+/* The same; *ret_given (may be NULL) receives which options the command line itself gave, for ae_option_given(). */
+int ae_options_parse_given(const struct ae_command *command, int argc, char **argv, void *values,
+                           struct ae_list *ret_rest, uint64_t *ret_given, struct ae_error *err);
+/* Whether the command line gave the option of that name, which the table must have. */
+bool ae_option_given(const struct ae_option *options, uint64_t given, const char *name);
+/* That every option that was given is one of this verb; else AE_E_USAGE. */
+int ae_options_check_verb(const struct ae_command *command, uint64_t given, const char *verb, struct ae_error *err);
 void ae_options_release(const struct ae_option *options, void *values);
 
 /* The effective options as a JSON object, for runs and reports; the caller frees it. NULL: no memory. */

@@ -15,7 +15,7 @@ struct ae_strategies_values {
     bool json, source, binary, evaluate, blind;
 };
 
-enum { AE_STRATEGIES_TEXT, AE_STRATEGIES_JSON };
+enum { AE_STRATEGIES_TEXT, AE_STRATEGIES_JSON, AE_STRATEGIES_MD };
 
 /* A row of the table in cmd_strategies.c. operands: those behind the verb. Returns the exit status. */
 struct ae_strategies_verb {

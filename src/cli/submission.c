@@ -259,6 +259,17 @@ static bool is_ours(const struct ae_context *context, const struct ae_submission
            file[strlen(folder)] == '/';
 }
 
+void ae_items_note_useless(const struct ae_submission_list *list, const struct ae_option *options, uint64_t given)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].target == AE_CUDA)
+            return;
+    for (const struct ae_option *o = options; list->count && o->name; o++)
+        if ((strcmp(o->name, "device") == 0 || strcmp(o->name, "arch") == 0) && ae_option_given(options, given, o->name))
+            ae_cli_note("--%s changes nothing: %s for the CPU", o->name,
+                        list->count == 1 ? "the program is" : "all these programs are");
+}
+
 int ae_items_build(struct ae_submission_list *list, struct ae_context *context, int jobs, const char *arch,
                    struct ae_error *err)
 {

@@ -43,6 +43,9 @@ int ae_items_add_path(struct ae_submission_list *list, const char *path, const s
                       const char *entrant, struct ae_error *err);
 void ae_items_release(struct ae_submission_list *list);
 
+/* Notes on standard error which of --device and --arch are of no use, since none of the programs is for a GPU. */
+void ae_items_note_useless(const struct ae_submission_list *list, const struct ae_option *options, uint64_t given);
+
 /* Compiles all, at most `jobs` at a time (0: as many as cores). arch NULL: what the device has, else sm_90. */
 int ae_items_build(struct ae_submission_list *list, struct ae_context *context, int jobs, const char *arch,
                    struct ae_error *err);

@@ -252,6 +252,35 @@ static void mistakes(void **state)
     assert_non_null(strstr(err.text, "'more\\x07' is too much"));
 }
 
+/* Defaults and variables are not given; an option of a verb is refused by the others, and the help says whose it is. */
+static void given_and_verbs(void **state)
+{
+    static const struct ae_option some[] = {
+        {.name = "jobs", .letter = 'j', .kind = AE_OPTION_INTEGER, .fallback = "3", .help = "at a time",
+         .verbs = "find,diff", .offset = offsetof(struct values, jobs)},
+        {.name = "quick", .kind = AE_OPTION_FLAG, .help = "fewer", .offset = offsetof(struct values, quick)},
+        {0},
+    };
+    const struct ae_command command = {.name = "seek", .options = some};
+    char *line[] = {(char[]){"seek"}, (char[]){"-j3"}, NULL};
+    uint64_t given = 99;
+    char text[AE_OPTION_TEXT];
+    (void)state;
+    assert_int_equal(ae_options_parse_given(&command, 1, line, &values, NULL, &given, &err), AE_OK);
+    assert_false(ae_option_given(some, given, "jobs"));
+    assert_int_equal(ae_options_check_verb(&command, given, "list", &err), AE_OK);
+    assert_int_equal(ae_options_parse_given(&command, 2, line, &values, NULL, &given, &err), AE_OK);
+    assert_true(ae_option_given(some, given, "jobs"));
+    assert_false(ae_option_given(some, given, "quick"));
+    assert_int_equal(ae_options_check_verb(&command, given, "find", &err), AE_OK);
+    assert_int_equal(ae_options_check_verb(&command, given, "diff", &err), AE_OK);
+    assert_int_equal(ae_options_check_verb(&command, given, "fin", &err), AE_E_USAGE);
+    assert_int_equal(ae_options_check_verb(&command, given, "list", &err), AE_E_USAGE);
+    assert_non_null(strstr(err.text, "'seek list' has no use for --jobs"));
+    ae_option_explain(&some[0], text, sizeof text);
+    assert_string_equal(text, "find, diff: at a time [3]");
+}
+
 static void effective_options(void **state)
 {
     (void)state;
@@ -450,7 +479,7 @@ int main(void)
         TEST(spellings),
         TEST(kinds),
         TEST(mistakes),
-        TEST(effective_options),
+        TEST(given_and_verbs), TEST(effective_options),
         TEST(finds_commands),
         TEST(help_text),
         TEST(completion),
