@@ -101,6 +101,26 @@ int ae_cli_context(struct ae_context *ret, struct ae_progress *progress, struct 
     return rc;
 }
 
+/* An argument with the user's home as "~", where a path begins: records travel in archives. */
+static void put_argument(const char *text, FILE *out)
+{
+    const char *home = getenv("HOME");
+    size_t length = home ? strlen(home) : 0;
+    while (length > 0 && home[length - 1] == '/')
+        length--;
+    for (bool begins = true; *text; text++) {
+        if (begins && length > 0 && *home == '/' && strncmp(text, home, length) == 0 &&
+            (text[length] == 0 || text[length] == '/' || text[length] == ',')) {
+            fputc('~', out);
+            text += length - 1;
+            begins = false;
+            continue;
+        }
+        fputc(*text, out);
+        begins = *text == '=' || *text == ',' || *text == ':';
+    }
+}
+
 static char *command_line(int argc, char **argv)
 {
     char *text = NULL;
@@ -109,8 +129,10 @@ static char *command_line(int argc, char **argv)
     if (!out)
         return NULL;
     fputs("acceleval", out);
-    for (int i = 0; i < argc; i++)
-        fprintf(out, " %s", argv[i]);
+    for (int i = 0; i < argc; i++) {
+        fputc(' ', out);
+        put_argument(argv[i], out);
+    }
     fclose(out);
     return text;
 }
