@@ -834,7 +834,7 @@ static void continue_job(struct job *job)
 
 /* --- the interface -------------------------------------------------------------------------------------- */
 
-static bool arch_is_valid(const char *arch)
+bool ae_arch_is_valid(const char *arch)
 {
     if (!arch || strncmp(arch, "sm_", 3) != 0)
         return false;
@@ -847,7 +847,7 @@ static int check_request(const struct ae_build_request *request, struct ae_error
 {
     if ((unsigned)request->kind >= AE_BUILD_KIND_COUNT || !request->source)
         return ae_error_set(err, AE_E_USAGE, "no source, or no kind of source");
-    if (request->kind == AE_BUILD_CUDA && !arch_is_valid(request->arch))
+    if (request->kind == AE_BUILD_CUDA && !ae_arch_is_valid(request->arch))
         return ae_error_set(err, AE_E_USAGE, "not an architecture: %.40s (sm_90, for example)",
                             request->arch ? request->arch : "none");
     size_t dirs = 0;

@@ -25,6 +25,9 @@ enum ae_build_kind {
 
 const char *ae_build_kind_name(enum ae_build_kind kind); /* "reference", "c", "cpp", "cuda" */
 
+/* "sm_90", "sm_100a": what a request's arch may be. NULL is none. */
+bool ae_arch_is_valid(const char *arch);
+
 /* By the ending of a file name (.c .cpp .cc .cxx .cu): false where it is none of them. Never AE_BUILD_REFERENCE. */
 bool ae_build_kind_of(const char *file_name, enum ae_build_kind *ret);
 

@@ -3,6 +3,7 @@
 #include "cli/submission.h"
 
 #include <dirent.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -192,8 +193,42 @@ static int clear_folder(const char *folder, struct ae_error *err)
     return AE_OK;
 }
 
+#define ARCH_TEXT 16
+#define NO_DEVICE_ARCH "sm_90" /* that eval compiles for where there is no device */
+
+struct recorded {
+    struct ae_store *store;
+    char *arch;
+};
+
+static int take_arch(void *data, const struct ae_run *run)
+{
+    struct recorded *r = data;
+    struct ae_environment environment;
+    if (ae_store_environment_get(r->store, run->environment, &environment, NULL) != AE_OK)
+        return 0;
+    json_t *json = json_loads(environment.json, 0, NULL);
+    const char *arch = json_string_value(json_object_get(json, "arch"));
+    const bool found = ae_arch_is_valid(arch); /* results come from elsewhere too, and a Makefile runs what it reads */
+    if (found)
+        snprintf(r->arch, ARCH_TEXT, "%s", arch);
+    json_decref(json);
+    ae_environment_release(&environment);
+    return found;
+}
+
+/* Of the device here, else of the newest results that have one: the folder may be built where no device is. */
+static void choose_arch(const struct ae_context *context, char arch[ARCH_TEXT])
+{
+    struct recorded recorded = {.arch = arch};
+    snprintf(arch, ARCH_TEXT, "%s", context->device.handle ? context->device.arch : NO_DEVICE_ARCH);
+    if (!context->device.handle && ae_store_open(&recorded.store, NULL, AE_STORE_READ, NULL) == AE_OK)
+        (void)ae_store_runs(recorded.store, take_arch, &recorded, NULL);
+    ae_store_close(recorded.store);
+}
+
 static int write_folder(const struct ae_case *cell, const struct ae_submission_item *item, const char *tasks,
-                        const char *folder, struct ae_error *err)
+                        const char *arch, const char *folder, struct ae_error *err)
 {
     const struct ae_task *task = cell->inst.task;
     const char *ending = strrchr(item->path, '.');
@@ -219,9 +254,11 @@ static int write_folder(const struct ae_case *cell, const struct ae_submission_i
     if (rc == AE_OK)
         rc = ae_file_write(path, item->source.data, item->source.size, err);
     if (cuda)
+        /* -G is for cuda-gdb; it has the lines too, and nvcc ignores -lineinfo beside it. */
         snprintf(text, sizeof text,
-                 "repro: driver.cu solution.cu\n\tnvcc -g -G -lineinfo -std=c++17 -arch=native -I%s/common -o $@ $^\n",
-                 tasks);
+                 "# Another GPU: make ARCH=sm_NN\nARCH ?= %s\n\n"
+                 "repro: driver.cu solution.cu\n\tnvcc -g -G -std=c++17 -arch=$(ARCH) -I%s/common -o $@ $^\n",
+                 arch, tasks);
     else
         snprintf(text, sizeof text,
                  "repro: driver.cpp solution.o\n\tg++ -g -fopenmp -o $@ $^ -lm\nsolution.o: solution%s\n"
@@ -240,7 +277,7 @@ int ae_cmd_repro(const struct ae_command *self, int argc, char **argv)
     struct ae_progress progress;
     struct ae_case cell = {0};
     struct ae_error err = {0};
-    char folder[4096];
+    char folder[4096], arch[ARCH_TEXT];
     uint64_t given = 0;
     const int done = ae_cli_parse_given(self, argc, argv, &values, &paths, &given);
     if (done >= 0)
@@ -275,8 +312,9 @@ int ae_cmd_repro(const struct ae_command *self, int argc, char **argv)
         if (rc == AE_OK)
             rc = ae_case_open(&context, &name, false, &cell, &err);
         snprintf(folder, sizeof folder, "%s-repro", task->id);
+        choose_arch(&context, arch);
         if (rc == AE_OK)
-            rc = write_folder(&cell, &list.items[0], context.tasks, values.out ? values.out : folder, &err);
+            rc = write_folder(&cell, &list.items[0], context.tasks, arch, values.out ? values.out : folder, &err);
         ae_progress_clear(&progress);
         if (rc == AE_OK) {
             ae_autofree char *shown = ae_cli_printable_line(values.out ? values.out : folder);
