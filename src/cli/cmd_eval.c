@@ -224,7 +224,7 @@ static void print_line(struct session *s, const struct ae_measurement *m, const 
 
 static const char *language_of(enum ae_build_kind kind)
 {
-    return kind == AE_BUILD_CUDA ? "cuda" : kind == AE_BUILD_CPP ? "c++" : "c";
+    return kind == AE_BUILD_CUDA ? "cuda" : kind == AE_BUILD_CPP ? "cpp" : "c";
 }
 
 /* Evaluates one item at one size and stores the result. */

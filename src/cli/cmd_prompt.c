@@ -5,7 +5,7 @@
 
 static const char *const levels[] = {"L1", "L2", "L3", NULL};
 
-static const char *const languages[] = {"cuda", "c", "c++", NULL};
+static const char *const languages[] = {"cuda", "c", "cpp", NULL};
 
 struct values {
     int level, language;
@@ -29,7 +29,7 @@ const struct ae_option ae_prompt_options[] = {
     {.name = "language",
      .kind = AE_OPTION_CHOICE,
      .choices = languages,
-     .help = "of the program; c and c++ are for the CPU target",
+     .help = "of the program; c and cpp are for the CPU target",
      .offset = offsetof(struct values, language)},
     {.name = "with-recipe",
      .kind = AE_OPTION_STRING,

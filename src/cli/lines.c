@@ -12,13 +12,14 @@ static int find_kind(const char *language, enum ae_build_kind *ret, struct ae_er
     static const struct {
         const char *name;
         enum ae_build_kind kind;
-    } languages[] = {{"cuda", AE_BUILD_CUDA}, {"c", AE_BUILD_C}, {"c++", AE_BUILD_CPP}};
+    } languages[] = {{"cuda", AE_BUILD_CUDA}, {"c", AE_BUILD_C}, {"cpp", AE_BUILD_CPP},
+                   {"c++", AE_BUILD_CPP}}; /* the word until 0.1.0: programs that speak it live on */
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
         if (strcmp(language, languages[i].name) == 0) {
             *ret = languages[i].kind;
             return AE_OK;
         }
-    return ae_error_set(err, AE_E_INPUT, "the language '%.40s' is none of cuda, c, c++", language);
+    return ae_error_set(err, AE_E_INPUT, "the language '%.40s' is none of cuda, c, cpp", language);
 }
 
 /* That the keys are there and texts, in words that name the key. */

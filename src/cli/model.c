@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 const char *const ae_cli_levels[] = {"L1", "L2", "L3", NULL};
-const char *const ae_cli_languages[] = {"cuda", "c", "c++", NULL};
+const char *const ae_cli_languages[] = {"cuda", "c", "cpp", NULL};
 
 static const struct {
     const char *store, *ending;
 } languages[AE_PROMPT_LANGUAGE_COUNT] = {
-    [AE_PROMPT_CUDA] = {"cuda", "cu"}, [AE_PROMPT_C] = {"c", "c"}, [AE_PROMPT_CPP] = {"c++", "cpp"}};
+    [AE_PROMPT_CUDA] = {"cuda", "cu"}, [AE_PROMPT_C] = {"c", "c"}, [AE_PROMPT_CPP] = {"cpp", "cpp"}};
 
 /* --- prompts ---------------------------------------------------------------------------------------------- */
 

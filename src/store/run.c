@@ -98,6 +98,12 @@ void ae_submission_release(struct ae_submission *submission)
     *submission = (struct ae_submission){0};
 }
 
+/* One word a language: stores and archives of version 0.1.0 have another for C++. */
+static const char *word_of(const char *language)
+{
+    return strcmp(language, "c++") == 0 ? "cpp" : language;
+}
+
 int ae_store_submission_put(struct ae_store *store, const struct ae_submission *submission, struct ae_error *err)
 {
     static const char action[] = "keep the submission";
@@ -109,7 +115,7 @@ int ae_store_submission_put(struct ae_store *store, const struct ae_submission *
     if (r != AE_OK)
         return r;
     ae_bind_text(statement, 1, submission->sha256);
-    ae_bind_text(statement, 2, submission->language);
+    ae_bind_text(statement, 2, word_of(submission->language));
     const int rc = sqlite3_bind_blob64(statement, 3, submission->source ? submission->source : "", submission->size,
                                        SQLITE_STATIC);
     if (rc != SQLITE_OK)
@@ -137,6 +143,8 @@ int ae_store_submission_get(struct ae_store *store, const char *sha256, struct a
     struct ae_submission found = {.first_seen_ns = sqlite3_column_int64(statement, 3)};
     ae_column_copy(statement, 0, found.sha256, sizeof found.sha256);
     ae_column_copy(statement, 1, found.language, sizeof found.language);
+    if (strcmp(found.language, word_of(found.language)) != 0)
+        snprintf(found.language, sizeof found.language, "%s", word_of(found.language));
     const void *source = sqlite3_column_blob(statement, 2);
     found.size = (size_t)sqlite3_column_bytes(statement, 2);
     found.source = malloc(found.size + 1);

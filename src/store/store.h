@@ -60,7 +60,7 @@ int ae_store_environments(struct ae_store *store,
 
 struct ae_submission {
     char sha256[65];   /* of the source; by the caller */
-    char language[16]; /* "c", "c++", "cuda" */
+    char language[16]; /* "c", "cpp", "cuda"; what older stores and archives call "c++" is read and kept as "cpp" */
     char *source;      /* size bytes, followed by a NUL that size does not count; may contain NULs itself */
     size_t size;
     int64_t first_seen_ns; /* CLOCK_REALTIME */

@@ -665,6 +665,28 @@ static void killed_writers_lose_nothing(void **state)
 
 /* --- old, foreign and damaged files ----------------------------------------------------------------------- */
 
+/* One word a language, also for what was stored under the old one, or comes under it in an archive. */
+static void one_word_a_language(void **state)
+{
+    static const char source[] = "int y;";
+    struct ae_submission submission = {SUBMISSION, "c++", (char *)(uintptr_t)source, sizeof source - 1, 5}, found;
+    struct ae_error err = {0};
+    (void)state;
+    struct ae_store *store = open_or_fail(AE_STORE_WRITE);
+    submission.sha256[0] = 'e';
+    assert_int_equal(ae_store_submission_put(store, &submission, &err), AE_OK);
+    assert_int_equal(ae_store_submission_get(store, submission.sha256, &found, &err), AE_OK);
+    assert_string_equal(found.language, "cpp");
+    ae_submission_release(&found);
+    ae_store_close(store);
+    run_sql("UPDATE submissions SET language = 'c++'");
+    store = open_or_fail(AE_STORE_READ);
+    assert_int_equal(ae_store_submission_get(store, submission.sha256, &found, &err), AE_OK);
+    assert_string_equal(found.language, "cpp");
+    ae_submission_release(&found);
+    ae_store_close(store);
+}
+
 static void old_file_is_migrated(void **state)
 {
     (void)state;
@@ -927,6 +949,7 @@ int main(void)
         TEST(explanations_come_back),
         TEST(runs_environments_submissions),
         TEST(exists_for_resume),
+        TEST(one_word_a_language),
         TEST(filters_and_latest),
         TEST(walk_within_a_walk),
         TEST(default_paths),
