@@ -195,6 +195,17 @@ static void test_endless(void **state)
     request.limits = (struct ae_build_limits){.memory_bytes = (uint64_t)128 << 20};
     r = build_with(request, source);
     EXPECT(r, AE_BUILD_TOO_LARGE, AE_COMPILE_ERROR, "memory");
+    /* The preprocessor's work grows as well: here 2 to the 40 words. */
+    char nested[4096] = "#define A0 x\n";
+    for (int i = 1; i <= 40; i++)
+        snprintf(nested + strlen(nested), sizeof nested - strlen(nested), "#define A%d A%d A%d\n", i, i - 1, i - 1);
+    strcat(nested, "int solution_compute(void) { return A40; }\n");
+    request.kind = AE_BUILD_C;
+    r = build_with(request, nested);
+    EXPECT(r, AE_BUILD_TOO_LARGE, AE_COMPILE_ERROR, "memory");
+    request.limits = (struct ae_build_limits){.timeout_ns = AE_SEC};
+    r = build_with(request, nested);
+    EXPECT(r, AE_BUILD_TIMED_OUT, AE_COMPILE_ERROR, "limit of 1 s");
     r = build(AE_BUILD_C, "#include \"/dev/stdin\"\nvoid solution_compute(void) {}\n"); /* waits for nobody */
     ae_build_result_release(&r);
     expect_scratch_empty();
