@@ -40,8 +40,9 @@ int ae_cmd_bank(const struct ae_command *self, int argc, char **argv)
         rc = ae_error_set(&err, AE_E_USAGE, "bank takes 'show' or 'renew'");
     const bool renew = rc == AE_OK && strcmp(verb, "renew") == 0;
     if (rc == AE_OK)
-        rc = ae_bank_open(&bank, NULL, &err);
-    if (rc == AE_E_INPUT && renew)
+        rc = ae_bank_find(&bank, NULL, &err);
+    const bool none = rc == AE_E_NOTFOUND; /* to look draws none */
+    if (none || (rc == AE_E_INPUT && renew))
         rc = AE_OK; /* damaged, or seen by others: that is what renewing is for */
     if (rc == AE_OK && renew)
         rc = ae_bank_renew(&bank, &err);
@@ -50,8 +51,12 @@ int ae_cmd_bank(const struct ae_command *self, int argc, char **argv)
     ae_list_release(&rest);
     if (rc != AE_OK)
         return ae_cli_fail(&err);
-    ae_bank_name(&bank, name);
-    printf("bank %s in %s\n", name, bank.folder);
+    if (none && !renew) {
+        printf("no bank yet: the first command that needs its instances draws one in %s\n", bank.folder);
+    } else {
+        ae_bank_name(&bank, name);
+        printf("bank %s in %s\n", name, bank.folder);
+    }
     for (int s = 0; s < AE_SIZE_COUNT; s++) {
         const struct ae_bank_plan *plan = ae_bank_plan((enum ae_size)s);
         printf("  %-7s %d fresh, %d timed, %d near-twin, %d practice instances a task; %d groups\n",

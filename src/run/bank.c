@@ -95,7 +95,7 @@ static int no_place(const struct ae_error *reason, struct ae_error *err)
                         reason->text);
 }
 
-int ae_bank_open(struct ae_bank *ret, const char *folder, struct ae_error *err)
+static int open_bank(struct ae_bank *ret, const char *folder, bool may_draw, struct ae_error *err)
 {
     char digest[AE_SHA256_HEX];
     *ret = (struct ae_bank){0};
@@ -106,7 +106,7 @@ int ae_bank_open(struct ae_bank *ret, const char *folder, struct ae_error *err)
         return rc;
     struct ae_error reason = {0};
     rc = read_secret(ret, &reason);
-    if (rc == AE_E_NOTFOUND) {
+    if (rc == AE_E_NOTFOUND && may_draw) {
         rc = draw(ret, &reason);
         if (rc == AE_OK)
             rc = read_secret(ret, &reason);
@@ -114,6 +114,16 @@ int ae_bank_open(struct ae_bank *ret, const char *folder, struct ae_error *err)
     if (rc == AE_E_IO)
         return no_place(&reason, err);
     return rc == AE_OK ? AE_OK : ae_error_set(err, rc, "%s", reason.text);
+}
+
+int ae_bank_open(struct ae_bank *ret, const char *folder, struct ae_error *err)
+{
+    return open_bank(ret, folder, true, err);
+}
+
+int ae_bank_find(struct ae_bank *ret, const char *folder, struct ae_error *err)
+{
+    return open_bank(ret, folder, false, err);
 }
 
 void ae_bank_from_seed(struct ae_bank *ret, uint64_t seed)

@@ -27,6 +27,8 @@ const struct ae_bank_plan *ae_bank_plan(enum ae_size size);
 /* Opens the installation's bank, drawing it where there is none. `folder` NULL: $ACCELEVAL_BANK, else
  * $XDG_DATA_HOME/acceleval, else ~/.local/share/acceleval. */
 int ae_bank_open(struct ae_bank *ret, const char *folder, struct ae_error *err);
+/* The same, but draws none: AE_E_NOTFOUND, with ret->folder where it would be. */
+int ae_bank_find(struct ae_bank *ret, const char *folder, struct ae_error *err);
 /* A bank from a given seed: the same instances everywhere, for tests and for reproducing; never secret. */
 void ae_bank_from_seed(struct ae_bank *ret, uint64_t seed);
 /* Draws a new secret: every expected output and baseline is then made anew when it is needed. */
