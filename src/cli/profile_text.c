@@ -102,19 +102,24 @@ static void print_cautions(const struct ae_profile *p, FILE *out)
     if (p->note[0])
         fprintf(out, "  %s: phases of the device are not known\n", p->note);
     if (overhead > SLOWED)
-        fprintf(out, "  the tracer makes the call %.0f %% longer: short phases look longer than they are\n", 100 * overhead);
+        fprintf(out, "  the tracer makes the call %.0f %% longer (%.3f ms): phases that are shorter than that may be its own\n",
+                100 * overhead, in_ms((double)(p->profiled_ns - p->timed_ns)));
+    if (overhead < -SLOWED)
+        fprintf(out, "  the call took %.0f %% less than the timed ones: this machine is not quiet, or calls differ; what is "
+                "shown explains this one\n", -100 * overhead);
     if (p->facts.dropped > 0)
         fprintf(out, "  %llu events found no room in the trace: the phases are not complete\n",
                 (unsigned long long)p->facts.dropped);
     if (p->profiled_ns > 0 &&
         fabs((double)p->facts.call_ns / (double)p->profiled_ns - 1) > WINDOW_OFF)
-        fprintf(out, "  the parent's clock says %.3f ms for this call: the rest is the doorbell's\n",
-                in_ms((double)p->profiled_ns));
+        fprintf(out, "  the parent's clock says %.3f ms for this call: the rest is the doorbell's%s\n",
+                in_ms((double)p->profiled_ns),
+                2 * p->facts.call_ns < p->profiled_ns ? ", more than what is shown explains" : "");
 }
 
 static void print_bottlenecks(const struct ae_profile *p, int most, FILE *out)
 {
-    if (p->bottleneck_count == 0) {
+    if (p->bottleneck_count == 0 && p->unsupported_count == 0) {
         fprintf(out, "\n  No rule of docs/bottlenecks.md fires%s.\n",
                 p->ceilings.known ? "" : " (without 'acceleval doctor --measure' few can)");
         return;
@@ -124,6 +129,18 @@ static void print_bottlenecks(const struct ae_profile *p, int most, FILE *out)
         const struct ae_bottleneck *b = &p->bottlenecks[i];
         fprintf(out, "  %d. [%s] %s\n     %s\n", i + 1, b->rule->id, b->text, b->rule->mend);
     }
+    if (p->unsupported_count == 0)
+        return;
+    fprintf(out, "  Not said:");
+    for (int i = 0; i < p->unsupported_count; i++)
+        fprintf(out, "%s %s", i ? "," : "", p->unsupported[i]->id);
+    const int64_t longer = p->profiled_ns - p->slowest_ns;
+    if (longer > 0)
+        fprintf(out, ". The profiled call took %.3f ms longer than the slowest of the others, and all that %s about "
+                "may be that.\n", in_ms((double)longer), p->unsupported_count == 1 ? "it is" : "these are");
+    else
+        fprintf(out, ". What %s about is too short to be told from the making of the trace.\n",
+                p->unsupported_count == 1 ? "it is" : "these are");
 }
 
 void ae_profile_print(const struct ae_profile *p, int width, int most, FILE *out)

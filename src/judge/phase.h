@@ -17,7 +17,7 @@ enum ae_phase {
     AE_PHASE_WAIT,    /* waiting for a device that has nothing to do */
     AE_PHASE_FREE,    /* memory freed, unpinned, unregistered */
     AE_PHASE_HOST,    /* computation on the host */
-    AE_PHASE_SYSTEM,  /* the operating system's part of it; cpu target only */
+    AE_PHASE_SYSTEM,  /* the operating system's part of it; cpu target only, and from 40 ms of processor time on */
     AE_PHASE_IDLE,    /* neither host nor device work */
     AE_PHASE_COUNT
 }; /* in the order in which a call goes through them */

@@ -95,6 +95,7 @@ json_t *ae_profile_json(const struct ae_profile *p)
     if (p->note[0])
         json_object_set_new(json, "note", json_string(p->note));
     json_object_set_new(json, "timed_ns", json_integer(p->timed_ns));
+    json_object_set_new(json, "slowest_ns", json_integer(p->slowest_ns));
     json_object_set_new(json, "profiled_ns", json_integer(p->profiled_ns));
     json_object_set_new(json, "reference_ns", json_integer(p->reference_ns));
     json_object_set_new(json, "call_ns", json_integer(p->facts.call_ns));
@@ -109,6 +110,10 @@ json_t *ae_profile_json(const struct ae_profile *p)
     if (p->floors.call_ns > 0)
         json_object_set_new(json, "floor_ns", json_real(p->floors.call_ns));
     json_object_set_new(json, "bottlenecks", bottlenecks_json(p));
+    json_t *unsupported = json_array();
+    for (int i = 0; i < p->unsupported_count; i++)
+        json_array_append_new(unsupported, json_string(p->unsupported[i]->id));
+    json_object_set_new(json, "unsupported", unsupported);
     return json;
 }
 

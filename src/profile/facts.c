@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Kernels mostly tell the system's part of processor time by looking at every tick, of 4 ms or more, what runs: it takes
+ * ten of them until the part means something. */
+#define SPLIT_LEAST 40000000
+
 /* The phase of a driver call while the device is idle. */
 static const enum ae_phase phase_of_api[AE_API_COUNT] = {
     [AE_API_OTHER] = AE_PHASE_LIBRARY,
@@ -96,7 +100,7 @@ static void split_rest(struct ae_facts *f, int64_t rest_ns, int64_t in_driver_ns
     const int64_t host = smaller(rest_ns, larger(cpu_ns - in_driver_ns, 0));
     f->phase[AE_PHASE_HOST].own_ns = host;
     f->phase[AE_PHASE_IDLE].own_ns = rest_ns - host;
-    if (!f->device && cpu_ns > 0) {
+    if (!f->device && cpu_ns >= SPLIT_LEAST) {
         const int64_t system = (int64_t)((double)host * ((double)f->usage.system_ns / (double)cpu_ns));
         f->phase[AE_PHASE_SYSTEM].own_ns = system;
         f->phase[AE_PHASE_HOST].own_ns = host - system;

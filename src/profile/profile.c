@@ -172,6 +172,7 @@ static int time_calls(struct profiling *g, struct ae_error *err)
         qsort(times, (size_t)n, sizeof *times, ascending);
         g->p->timed_ns = times[n / 2];
         g->p->timed_calls = n;
+        g->p->slowest_ns = times[n - 1];
     }
     return rc;
 }
@@ -263,9 +264,21 @@ static int open_cells(struct profiling *g, struct ae_error *err)
 static void explain(struct profiling *g)
 {
     struct ae_profile *p = g->p;
-    const struct ae_call_view view = {&p->facts, &p->ceilings, p->work, p->reference_ns, p->cores};
+    struct ae_bottleneck all[AE_BOTTLENECKS_MAX];
+    const struct ae_call_view view = {.facts = &p->facts,
+                                      .ceilings = &p->ceilings,
+                                      .work = p->work,
+                                      .baseline_ns = p->reference_ns,
+                                      .cores = p->cores,
+                                      .profiled_ns = p->profiled_ns,
+                                      .slowest_ns = p->slowest_ns};
     ae_floors_of(&view, &p->floors);
-    p->bottleneck_count = ae_bottlenecks_of(&view, p->bottlenecks);
+    const int count = ae_bottlenecks_of(&view, all);
+    for (int i = 0; i < count; i++)
+        if (ae_bottleneck_supported(&view, &all[i]))
+            p->bottlenecks[p->bottleneck_count++] = all[i];
+        else
+            p->unsupported[p->unsupported_count++] = all[i].rule;
 }
 
 int ae_profile_run(struct ae_context *context, const struct ae_submission_info *submission, enum ae_size size,

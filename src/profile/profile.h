@@ -25,6 +25,7 @@ struct ae_profile {
     char detail[AE_DETAIL_TEXT];
     char note[256];        /* why there is no trace of the device; "" where there is one, or none is asked for */
     int64_t timed_ns;      /* median without the tracer */
+    int64_t slowest_ns;    /* of these calls */
     int64_t profiled_ns;   /* of the call that is explained: the median one; the parent's clock */
     int timed_calls, profiled_calls;
     int64_t reference_ns;  /* of the run that made the answer; 0: not known */
@@ -35,6 +36,9 @@ struct ae_profile {
     struct ae_floors floors;
     struct ae_bottleneck bottlenecks[AE_BOTTLENECKS_MAX];
     int bottleneck_count;
+    /* Rules that fire on what the data do not carry (ae_bottleneck_supported()). */
+    const struct ae_bottleneck_rule *unsupported[AE_BOTTLENECKS_MAX];
+    int unsupported_count;
 };
 
 /* AE_OK also where the submission fails (verdict says so); a code where the fault is ours or the machine's. Released by

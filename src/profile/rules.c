@@ -9,6 +9,7 @@
 /* A phase below this share of the call is not worth a sentence. */
 #define WORTH 0.10
 #define MUCH  0.30
+#define EXACT_NS 5e3 /* a phase that is shorter may be the making of its own records */
 /* Registers are handed out to warps in pieces of 256, shared memory in pieces of 128 bytes beside 1 KiB a block. */
 #define WARP            32
 #define REGISTER_PIECE  256
@@ -679,7 +680,7 @@ static bool system_time(const struct ae_call_view *v, struct ae_bottleneck *b)
 {
     const struct ae_trace_usage *u = &v->facts->usage;
     const double all = (double)(u->user_ns + u->system_ns);
-    if (v->facts->device || all < 1e6 || (double)u->system_ns < 0.3 * all)
+    if (v->facts->device || own(v, AE_PHASE_SYSTEM) <= 0 || (double)u->system_ns < 0.3 * all)
         return false;
     const double ns = (double)u->system_ns / at_least(processors(v), 1);
     return say(b, share_of(v, ns), 0.5 * ns,
@@ -818,7 +819,7 @@ const struct ae_bottleneck_rule ae_bottleneck_rules[] = {
      "cores_wait", half_used},
     {"page-faults", "First touches of memory", "256 page faults or more, 10 % of the call at the machine's cost of one",
      "0.8 of it", "reuse memory within the call, allocate less, ask for huge pages", "page_faults", page_faults},
-    {"system-time", "The operating system works (cpu)", "30 % of the processor time or more is the system's",
+    {"system-time", "The operating system works (cpu)", "30 % of the processor time or more is the system's, of 40 ms at least (less is too little to tell)",
      "half of it", "fewer allocations of large blocks, fewer threads started", "system_time", system_time},
     {"crowded", "More threads than cores (cpu)",
      "more threads than cores, taken off them 16 times and twice for each core, or more", "a tenth of the call", "as many threads as cores",
@@ -829,6 +830,13 @@ const struct ae_bottleneck_rule ae_bottleneck_rules[] = {
 };
 
 const int ae_bottleneck_rule_count = (int)(sizeof ae_bottleneck_rules / sizeof *ae_bottleneck_rules);
+
+bool ae_bottleneck_supported(const struct ae_call_view *v, const struct ae_bottleneck *b)
+{
+    const double ns = b->share * call_of(v);
+    const double longer = v->slowest_ns > 0 && v->profiled_ns > v->slowest_ns ? (double)(v->profiled_ns - v->slowest_ns) : 0;
+    return ns >= EXACT_NS && (longer == 0 || ns - longer >= WORTH * (double)v->slowest_ns);
+}
 
 static int by_gain(const void *a, const void *b)
 {

@@ -13,6 +13,8 @@ struct ae_call_view {
     struct ae_work work;                /* of the instance */
     int64_t baseline_ns;                /* of the CPU reference on the same instance; 0: not known */
     int cores;                          /* that the submission may use */
+    int64_t profiled_ns; /* this call by the parent's clock, and the slowest without the tracer; 0: not known */
+    int64_t slowest_ns;
 };
 
 /* The least that this machine needs for the task; 0: not known. */
@@ -60,6 +62,10 @@ extern const int ae_bottleneck_rule_count;
 
 /* Those that fire: headlines, then the largest gain first, reached limits last. Returns their number. */
 int ae_bottlenecks_of(const struct ae_call_view *view, struct ae_bottleneck ret[AE_BOTTLENECKS_MAX]);
+
+/* Whether the data carry the sentence: what it is about would still be worth one if all that the tracer (or a machine
+ * that is not quiet) makes the call longer by fell there, and is longer than the tracer's own records are exact. */
+bool ae_bottleneck_supported(const struct ae_call_view *view, const struct ae_bottleneck *bottleneck);
 
 /* Blocks of the kernel that fit on a multiprocessor, and the threads in them as a share of what it holds; 0: unknown. */
 int ae_blocks_a_multiprocessor(const struct ae_ceilings *ceilings, const struct ae_kernel_facts *kernel,

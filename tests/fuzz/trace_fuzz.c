@@ -45,7 +45,8 @@ static void look(const struct ae_trace *trace, bool device, const struct ae_ceil
     if (sum != p.facts.call_ns)
         abort();
     p.ceilings = *ceilings;
-    const struct ae_call_view view = {&p.facts, ceilings, {1e6, 1e6, 1e6, 1}, 10000000, 4};
+    const struct ae_call_view view = {.facts = &p.facts, .ceilings = ceilings, .work = {1e6, 1e6, 1e6, 1}, .baseline_ns = 10000000,
+                                      .cores = 4, .profiled_ns = 2 * p.facts.call_ns, .slowest_ns = p.facts.call_ns / 2};
     ae_floors_of(&view, &p.floors);
     p.bottleneck_count = ae_bottlenecks_of(&view, p.bottlenecks);
     for (int i = 0; i < p.bottleneck_count; i++)

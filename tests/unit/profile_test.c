@@ -476,9 +476,11 @@ static struct ae_bottleneck find(const struct shape *p, const char *id)
     assert_int_equal(ae_ceilings_parse(machine, sizeof machine - 1, &ceilings, NULL), AE_OK);
     perform(p, &facts);
     const struct ae_call_view view = {
-        &facts, &ceilings,
-        {.bytes_in = p->work_in, .bytes_out = p->work_out, .operations = p->operations, .steps = 1},
-        (int64_t)(p->reference_ms * 1e6), p->cores ? p->cores : 15};
+        .facts = &facts,
+        .ceilings = &ceilings,
+        .work = {.bytes_in = p->work_in, .bytes_out = p->work_out, .operations = p->operations, .steps = 1},
+        .baseline_ns = (int64_t)(p->reference_ms * 1e6),
+        .cores = p->cores ? p->cores : 15};
     const int n = ae_bottlenecks_of(&view, found);
     for (int i = 0; i < n; i++) {
         assert_true(found[i].share >= 0 && found[i].share <= 1);
@@ -559,8 +561,8 @@ static const struct {
     {"cores-wait", {.cpu = true, .call_us = 10000, .user_us = 50000}, {.cpu = true, .call_us = 10000, .user_us = 140000}},
     {"page-faults", {.cpu = true, .call_us = 10000, .user_us = 5000, .system_us = 5000, .faults = 20000},
      {.cpu = true, .call_us = 10000, .user_us = 10000, .faults = 300}},
-    {"system-time", {.cpu = true, .call_us = 10000, .user_us = 5000, .system_us = 5000},
-     {.cpu = true, .call_us = 10000, .user_us = 9000, .system_us = 1000}},
+    {"system-time", {.cpu = true, .call_us = 100000, .user_us = 50000, .system_us = 50000},
+     {.cpu = true, .call_us = 100000, .user_us = 90000, .system_us = 10000}},
     {"crowded", {.cpu = true, .call_us = 10000, .user_us = 140000, .threads_alive = 64, .involuntary = 400},
      {.cpu = true, .call_us = 10000, .user_us = 140000, .threads_alive = 15, .involuntary = 400}},
     {"memory-stalls", {.cpu = true, .call_us = 10000, .user_us = 10000, .instructions = 9000000, .cycles = 30000000},
@@ -626,6 +628,60 @@ static void the_classic_is_said(void **state)
     const struct ae_bottleneck in = find(&rule_cases[0].yes, "pageable-in");
     assert_non_null(in.rule);
     assert_true(in.gain_ns > 3e6 && in.gain_ns < 6e6);
+}
+
+/* As seen of a call of half a millisecond that computes: the kernel looks at ticks only, and books all of it as its own. */
+static void a_tick_is_no_system_time(void **state)
+{
+    const struct shape seen = {.cpu = true, .call_us = 502, .user_us = 0, .system_us = 450};
+    struct ae_facts facts;
+    (void)state;
+    perform(&seen, &facts);
+    assert_int_equal(facts.phase[AE_PHASE_SYSTEM].own_ns, 0);
+    assert_int_equal(facts.phase[AE_PHASE_HOST].own_ns, 450000);
+    assert_null(find(&seen, "system-time").rule);
+    const struct shape longer = {.cpu = true, .call_us = 50200, .user_us = 0, .system_us = 45000};
+    perform(&longer, &facts);
+    assert_int_equal(facts.phase[AE_PHASE_SYSTEM].own_ns, 45000000);
+    assert_non_null(find(&longer, "system-time").rule);
+}
+
+static bool is_supported(const struct shape *p, const char *id, double slowest_us, double profiled_us)
+{
+    struct ae_facts facts;
+    const struct ae_bottleneck b = find(p, id);
+    if (!b.rule)
+        fail_msg("%s does not fire", id);
+    perform(p, &facts);
+    const struct ae_call_view view = {
+        .facts = &facts, .slowest_ns = (int64_t)(1e3 * slowest_us), .profiled_ns = (int64_t)(1e3 * profiled_us)};
+    return ae_bottleneck_supported(&view, &b);
+}
+
+/* What may be the tracer's own work explains nothing: a rule fires on the trace of a call, which took longer than any
+ * without the tracer. */
+static void short_calls_are_not_explained_by_the_tracer(void **state)
+{
+    struct ae_facts facts;
+    const struct shape call = {.launches = 2, .kernel_us = 5, .host_us = 60};
+    (void)state;
+    perform(&call, &facts);
+    const double us = (double)facts.call_ns * 1e-3;
+    assert_true(us > 65 && us < 200);
+    assert_true(is_supported(&call, "host-bound", 0, us));       /* nothing to hold it against */
+    assert_true(is_supported(&call, "host-bound", us + 20, us)); /* the tracer was not felt */
+    assert_true(is_supported(&call, "host-bound", us - 20, us));
+    assert_false(is_supported(&call, "host-bound", us - 60, us));
+    /* Tracing doubles a call of many launches, and it is launches that it is made of. */
+    for (size_t i = 0; i < RULE_CASES; i++)
+        if (strcmp(rule_cases[i].id, "launch-bound") == 0) {
+            perform(&rule_cases[i].yes, &facts);
+            const double all = (double)facts.call_ns * 1e-3;
+            assert_true(is_supported(&rule_cases[i].yes, "launch-bound", all / 2, all));
+        }
+    /* Too short for the records themselves, whatever the share. */
+    const struct shape tiny = {.launches = 2, .kernel_us = 1, .host_us = 4};
+    assert_false(is_supported(&tiny, "host-bound", 0, 0));
 }
 
 /* --- ceilings --------------------------------------------------------------------------------------------- */
@@ -823,6 +879,8 @@ int main(void)
         cmocka_unit_test(every_rule_has_a_case_and_a_text),
         cmocka_unit_test(rules_live_without_ceilings),
         cmocka_unit_test(the_classic_is_said),
+        cmocka_unit_test(a_tick_is_no_system_time),
+        cmocka_unit_test(short_calls_are_not_explained_by_the_tracer),
         cmocka_unit_test(tiny_floors_make_no_ratio), cmocka_unit_test(floors_of_whole_calls), cmocka_unit_test(ceilings_are_read),
         cmocka_unit_test(occupancy_is_known),
         cmocka_unit_test(exports_can_be_read_again),
