@@ -77,7 +77,7 @@ int ae_cmd_prepare(const struct ae_command *self, int argc, char **argv)
             printf("%s after %.1f s\n", stop ? "stopped; what is made is kept," : "done",
                    (double)(ae_now_ns() - start) / AE_SEC);
     }
-    free(plan.cases);
+    ae_prepare_plan_release(&plan);
     ae_context_close(&context);
     ae_options_release(ae_prepare_options, &values);
     return rc == AE_OK ? (stop ? AE_EXIT_FAILED : AE_EXIT_OK) : ae_cli_fail(&err);

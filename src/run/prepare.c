@@ -3,7 +3,9 @@
 #include "base/clock.h"
 #include "run/twin.h"
 
+#include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,11 +87,42 @@ int ae_prepare_plan(struct ae_context *context, const struct ae_task *const *tas
     if (count > 1)
         qsort(all, count, sizeof *all, longest_first);
     ret->cases = calloc(count + 1, sizeof *ret->cases);
-    for (size_t i = 0; ret->cases && i < count; i++)
+    ret->guesses = calloc(count + 1, sizeof *ret->guesses);
+    const bool fine = ret->cases && ret->guesses;
+    for (size_t i = 0; fine && i < count; i++) {
         ret->cases[i] = all[i].name;
+        ret->guesses[i] = all[i].seconds;
+    }
     ret->count = count;
     free(all);
-    return ret->cases ? AE_OK : ae_error_set(err, AE_E_NOMEM, "no memory to plan");
+    return fine ? AE_OK : ae_error_set(err, AE_E_NOMEM, "no memory to plan");
+}
+
+void ae_prepare_plan_release(struct ae_prepare_plan *plan)
+{
+    free(plan->cases);
+    free(plan->guesses);
+    *plan = (struct ae_prepare_plan){0};
+}
+
+/* How far a part of the work is. The models are off by a factor that differs from machine to machine; what is made says by
+ * how much. */
+struct pace {
+    size_t count, made;
+    double guessed, made_guess; /* seconds by the models: of all, of what is made */
+    int64_t start;
+};
+
+#define PACE_TEXT 96
+
+/* "12 of 40 answers, some 35 s left" */
+static void pace_text(const struct pace *p, const char *what, char text[PACE_TEXT])
+{
+    const double elapsed = (double)(ae_now_ns() - p->start) / AE_SEC;
+    const int n = snprintf(text, PACE_TEXT, "%zu of %zu %s", p->made, p->count, what);
+    if (p->made > 0 && p->made < p->count && p->made_guess > 0 && elapsed >= 1 && n < PACE_TEXT)
+        (void)snprintf(text + n, (size_t)(PACE_TEXT - n), ", some %.0f s left",
+                       ceil(elapsed * (p->guessed - p->made_guess) / p->made_guess));
 }
 
 static bool has_baseline(const struct ae_prepare_plan *plan, size_t i)
@@ -105,6 +138,10 @@ struct crew {
     size_t count;
     int (*make)(struct ae_context *context, const struct ae_case_name *name, struct ae_error *err);
     const volatile int *stop;
+    const double *guesses; /* as cases; NULL: nothing is said of how far it is */
+    struct pace pace;
+    ae_progress_fn *say; /* where progress goes otherwise */
+    void *say_data;
     pthread_mutex_t mutex;
     size_t next;
     struct ae_error err; /* of the first case that failed */
@@ -127,6 +164,30 @@ static int find_twin(struct ae_context *context, const struct ae_case_name *name
     return AE_OK;
 }
 
+/* What any of the crew is at, behind how far all are. */
+static void say_with_pace(void *data, const char *text)
+{
+    struct crew *crew = data;
+    char pace[PACE_TEXT], line[256];
+    pthread_mutex_lock(&crew->mutex);
+    pace_text(&crew->pace, "answers", pace);
+    pthread_mutex_unlock(&crew->mutex);
+    (void)snprintf(line, sizeof line, "%s%s%.140s", pace, *text ? "; " : "", text);
+    crew->say(crew->say_data, line);
+}
+
+/* One more is made, or could not be. */
+static void count_one(struct crew *crew, size_t turn)
+{
+    if (!crew->guesses)
+        return;
+    pthread_mutex_lock(&crew->mutex);
+    crew->pace.made++;
+    crew->pace.made_guess += crew->guesses[turn];
+    pthread_mutex_unlock(&crew->mutex);
+    ae_context_say(crew->context, "%s", "");
+}
+
 static void *work(void *data)
 {
     struct crew *crew = data;
@@ -137,7 +198,9 @@ static void *work(void *data)
         if (i >= crew->count || *crew->stop)
             return NULL;
         struct ae_error err = {0};
-        if (crew->make(crew->context, &crew->cases[crew->turn[i]], &err) == AE_OK)
+        const int rc = crew->make(crew->context, &crew->cases[crew->turn[i]], &err);
+        count_one(crew, crew->turn[i]);
+        if (rc == AE_OK)
             continue;
         pthread_mutex_lock(&crew->mutex);
         if (crew->err.code == AE_OK)
@@ -152,12 +215,23 @@ static void work_on_all(struct crew *crew, int jobs)
     int started = 0;
     jobs = jobs > 64 ? 64 : jobs;
     crew->next = 0;
+    crew->pace = (struct pace){.count = crew->count, .start = ae_now_ns()};
+    for (size_t i = 0; crew->guesses && i < crew->count; i++)
+        crew->pace.guessed += crew->guesses[crew->turn[i]];
+    crew->say = crew->context->progress;
+    crew->say_data = crew->context->progress_data;
+    if (crew->guesses && crew->say) {
+        crew->context->progress = say_with_pace;
+        crew->context->progress_data = crew;
+    }
     for (int i = 1; i < jobs; i++)
         if (pthread_create(&threads[started], NULL, work, crew) == 0)
             started++;
     work(crew);
     for (int i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
+    crew->context->progress = crew->say;
+    crew->context->progress_data = crew->say_data;
 }
 
 /* So many at once that their memory fits: an instance is held by generator, shared memory and reference. */
@@ -195,17 +269,25 @@ int ae_prepare_run(struct ae_context *context, const struct ae_prepare_plan *pla
     }
     jobs = jobs_that_fit(context, plan, jobs ? jobs : context->host.core_count);
     struct crew crew = {.context = context, .cases = plan->cases, .turn = turn, .count = answers, .make = make_answer,
-                        .stop = stop};
+                        .guesses = plan->guesses, .stop = stop};
     pthread_mutex_init(&crew.mutex, NULL);
     work_on_all(&crew, jobs);
     /* Baselines are timed alone. */
+    struct pace pace = {.start = ae_now_ns()};
+    for (size_t i = 0; i < plan->count; i++) {
+        pace.count += has_baseline(plan, i);
+        pace.guessed += has_baseline(plan, i) ? plan->guesses[i] : 0;
+    }
     for (size_t i = 0; i < plan->count && !*stop; i++) {
         struct ae_case made;
         struct ae_error problem = {0};
         if (!has_baseline(plan, i))
             continue;
-        ae_context_say(context, "%zu of %zu: %s %s", i + 1, plan->count, plan->cases[i].task->id,
-                       ae_size_name(plan->cases[i].size));
+        char text[PACE_TEXT];
+        pace_text(&pace, "baselines", text);
+        ae_context_say(context, "%s; %s %s", text, plan->cases[i].task->id, ae_size_name(plan->cases[i].size));
+        pace.made++;
+        pace.made_guess += plan->guesses[i];
         const int rc = ae_case_open(context, &plan->cases[i], true, &made, &problem);
         ae_case_release(&made);
         if (rc != AE_OK && crew.err.code == AE_OK)
@@ -214,6 +296,7 @@ int ae_prepare_run(struct ae_context *context, const struct ae_prepare_plan *pla
     crew.turn = twins;
     crew.count = twin_count;
     crew.make = find_twin;
+    crew.guesses = NULL;
     work_on_all(&crew, jobs);
     pthread_mutex_destroy(&crew.mutex);
     free(turn);

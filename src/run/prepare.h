@@ -6,6 +6,7 @@
 
 struct ae_prepare_plan {
     struct ae_case_name *cases; /* what is missing, longest expected first */
+    double *guesses;            /* seconds of the reference on each, by the work models */
     size_t count;
     size_t answers, baselines;  /* of which */
     bool no_baselines;
@@ -18,11 +19,13 @@ struct ae_prepare_choice {
     bool no_baselines; /* answers only */
 };
 
-/* The caller frees ret->cases. */
+/* Released with ae_prepare_plan_release(). */
 int ae_prepare_plan(struct ae_context *context, const struct ae_task *const *tasks, size_t task_count, unsigned sizes,
                     const struct ae_prepare_choice *choice, struct ae_prepare_plan *ret, struct ae_error *err);
 
-/* Makes them. jobs 0: one a core. Ends early, with AE_OK, where *stop becomes nonzero; what is done is kept. A case that
+void ae_prepare_plan_release(struct ae_prepare_plan *plan);
+
+/* Makes them, and says how far it is and what is left by the rate so far. jobs 0: one a core. Ends early, with AE_OK, where *stop becomes nonzero; what is done is kept. A case that
  * fails is reported through err after the others have been made. */
 int ae_prepare_run(struct ae_context *context, const struct ae_prepare_plan *plan, int jobs, const volatile int *stop,
                    struct ae_error *err);
