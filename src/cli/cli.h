@@ -13,7 +13,7 @@
 enum ae_exit {
     AE_EXIT_OK = 0,     /* done; whatever was judged passed */
     AE_EXIT_FAILED = 1, /* something was judged and did not pass, or the user broke off */
-    AE_EXIT_USAGE = 2,  /* the command line, or a file or name that it gives, cannot be meant */
+    AE_EXIT_USAGE = 2,  /* the command line makes no sense, or names a file, task, entrant... that is not there */
     /* Not possible here: no device, no toolkit, no results yet, no room, a sandbox that was required, a model that does
      * not answer. Also where programs could not be judged (not_run, host_error) and no other failed. */
     AE_EXIT_ENVIRONMENT = 3,

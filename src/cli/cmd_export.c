@@ -14,9 +14,9 @@ struct values {
 };
 
 const struct ae_option ae_export_options[] = {
-    {.name = "run", .kind = AE_OPTION_LIST, .argument = "N,...", .help = "only these runs",
+    {.name = "run", .kind = AE_OPTION_LIST, .argument = "N", .help = "only these runs",
      .offset = offsetof(struct values, runs)},
-    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead",
+    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead of to standard output",
      .offset = offsetof(struct values, out)},
     {0},
 };

@@ -19,10 +19,10 @@ struct values {
 };
 
 const struct ae_option ae_import_options[] = {
-    {.name = "task", .letter = 't', .kind = AE_OPTION_TASK, .one = true, .help = "the task that the data belong to",
+    {.name = "task", .letter = 't', .kind = AE_OPTION_TASK, .one = true, .help = "with a folder: the task that its instance belongs to",
      .offset = offsetof(struct values, tasks)},
     {.name = "entrant", .letter = 'e', .kind = AE_OPTION_STRING, .argument = "E", .fallback = "reference",
-     .help = "a built-in entrant, or the path of a source", .offset = offsetof(struct values, entrant)},
+     .help = "with a folder: a built-in entrant, or the path of a source", .offset = offsetof(struct values, entrant)},
     {.name = "device", .kind = AE_OPTION_INTEGER, .help = "ordinal of the GPU", .fallback = "0", .lo = 0, .hi = 63,
      .offset = offsetof(struct values, device)},
     {0},

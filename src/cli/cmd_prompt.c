@@ -29,7 +29,7 @@ const struct ae_option ae_prompt_options[] = {
     {.name = "language",
      .kind = AE_OPTION_CHOICE,
      .choices = languages,
-     .help = "of the program; c and cpp are for the CPU target",
+     .help = "language of the program; c and cpp are for the CPU target",
      .offset = offsetof(struct values, language)},
     {.name = "with-recipe",
      .kind = AE_OPTION_STRING,
@@ -43,7 +43,7 @@ const struct ae_option ae_prompt_options[] = {
      .offset = offsetof(struct values, control)},
     {.name = "hash",
      .kind = AE_OPTION_FLAG,
-     .help = "only the SHA-256 of the prompt, its version; without a task: of all",
+     .help = "only the SHA-256 of the prompt, which is its version; without a task: of every prompt",
      .offset = offsetof(struct values, hash)},
     {0},
 };

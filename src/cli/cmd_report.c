@@ -26,7 +26,7 @@ const struct ae_option ae_report_options_table[] = {
     {.name = "run", .kind = AE_OPTION_INTEGER, .help = "only this run; 0: the newest result of each program",
      .fallback = "0", .lo = 0, .hi = INT64_MAX, .offset = offsetof(struct values, run)},
     {.name = "baseline", .letter = 'b', .kind = AE_OPTION_STRING, .argument = "ENTRANT",
-     .help = "yardstick of the speedups: reference, parallel, tuned or any entrant",
+     .help = "yardstick of the speedups: reference (the default), parallel, tuned or any entrant",
      .offset = offsetof(struct values, baseline)},
     {.name = "entrant", .letter = 'e', .kind = AE_OPTION_LIST, .help = "only these entrants",
      .offset = offsetof(struct values, entrants)},
@@ -34,16 +34,16 @@ const struct ae_option ae_report_options_table[] = {
      .offset = offsetof(struct values, sizes)},
     {.name = "pick", .kind = AE_OPTION_CHOICE, .choices = picks, .help = "which of several samples stands for an entrant",
      .offset = offsetof(struct values, pick)},
-    {.name = "detail", .kind = AE_OPTION_FLAG, .help = "one row a measurement besides",
+    {.name = "detail", .kind = AE_OPTION_FLAG, .help = "also one row for each measurement",
      .offset = offsetof(struct values, detail)},
     {.name = "floors", .kind = AE_OPTION_FLAG,
      .help = "how far each device program is from what the machine needs at least", .offset = offsetof(struct values, floors)},
-    {.name = "domains", .kind = AE_OPTION_FLAG, .help = "one row for each entrant and domain besides",
+    {.name = "domains", .kind = AE_OPTION_FLAG, .help = "also one row for each entrant and domain",
      .offset = offsetof(struct values, domains)},
-    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "of the output",
+    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "format of the output",
      .offset = offsetof(struct values, format)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "the same as --format json", .offset = offsetof(struct values, json)},
-    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead",
+    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead of to standard output",
      .offset = offsetof(struct values, out)},
     {0},
 };
@@ -51,10 +51,10 @@ const struct ae_option ae_report_options_table[] = {
 const struct ae_option ae_compare_options[] = {
     {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .help = "only these sizes",
      .offset = offsetof(struct values, sizes)},
-    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "of the output",
+    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "format of the output",
      .offset = offsetof(struct values, format)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "the same as --format json", .offset = offsetof(struct values, json)},
-    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead",
+    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead of to standard output",
      .offset = offsetof(struct values, out)},
     {0},
 };
@@ -64,10 +64,10 @@ const struct ae_option ae_history_options[] = {
      .offset = offsetof(struct values, tasks)},
     {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .help = "only these sizes",
      .offset = offsetof(struct values, sizes)},
-    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "of the output",
+    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "format of the output",
      .offset = offsetof(struct values, format)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "the same as --format json", .offset = offsetof(struct values, json)},
-    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead",
+    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead of to standard output",
      .offset = offsetof(struct values, out)},
     {0},
 };
@@ -81,8 +81,9 @@ static int check_format(const struct ae_option *options, uint64_t given, const s
         return ae_error_set(err, AE_E_USAGE, "--json and --format %s are two formats", formats[values->format]);
     if (svg && !leaderboards)
         return ae_error_set(err, AE_E_USAGE, "a picture (svg) is made of leaderboards, which 'report' has");
-    if (svg && (values->detail || values->domains))
-        ae_cli_note("--%s changes nothing: a picture (svg) shows leaderboards alone", values->detail ? "detail" : "domains");
+    if (svg && (values->detail || values->domains || values->floors))
+        ae_cli_note("--%s changes nothing: a picture (svg) shows leaderboards alone",
+                    values->detail ? "detail" : values->domains ? "domains" : "floors");
     if (values->format == AE_FORMAT_CSV && !values->json && values->baseline && strcmp(values->baseline, "reference") != 0)
         ae_cli_note("CSV does not name the baseline: these speedups are over %s", values->baseline);
     return AE_OK;

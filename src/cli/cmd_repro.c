@@ -18,7 +18,7 @@ struct values {
 };
 
 const struct ae_option ae_repro_options[] = {
-    {.name = "task", .letter = 't', .kind = AE_OPTION_TASK, .one = true, .help = "the task it solves",
+    {.name = "task", .letter = 't', .kind = AE_OPTION_TASK, .one = true, .help = "the task it solves; default: by its name",
      .offset = offsetof(struct values, tasks)},
     {.name = "size", .letter = 's', .kind = AE_OPTION_CHOICE, .choices = size_names, .help = "size of the instance",
      .offset = offsetof(struct values, size)},
@@ -26,7 +26,7 @@ const struct ae_option ae_repro_options[] = {
      .fallback = "0", .lo = 0, .hi = 2, .offset = offsetof(struct values, instance)},
     {.name = "family", .kind = AE_OPTION_STRING, .argument = "NAME", .help = "family of inputs; default: the timed one",
      .offset = offsetof(struct values, family)},
-    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FOLDER", .help = "default: TASK-repro",
+    {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FOLDER", .help = "folder to write; default: TASK-repro",
      .offset = offsetof(struct values, out)},
     {0},
 };

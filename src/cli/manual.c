@@ -70,15 +70,18 @@ void ae_manual_roff(const struct ae_command *commands, const char *program, cons
     static const char *const files[][2] = {
         {"$ACCELEVAL_STORE",
          "results; else $XDG_DATA_HOME/acceleval/results.db, else ~/.local/share/acceleval/results.db"},
-        {"$ACCELEVAL_BANK", "folder of the secret instances; else beside the results"},
+        {"$ACCELEVAL_BANK", "folder of the bank's secret; else $XDG_DATA_HOME/acceleval, else ~/.local/share/acceleval"},
         {"$ACCELEVAL_CACHE",
          "folder of objects, answers and baselines; else $XDG_CACHE_HOME/acceleval, else ~/.cache/acceleval"},
+        {"$ACCELEVAL_MODELS", "the file that describes models; else models.yaml in the folder that the command is called in"},
+        {"$ACCELEVAL_TASKS", "folder of the tasks, where it does not lie beside the program"},
+        {"$ACCELEVAL_WORKER", "acceleval-worker, where it does not lie beside the program"},
         {"$NO_COLOR", "where set, nothing is printed in colour"},
     };
     static const char *const statuses[][2] = {
         {"0", "all was done, and whatever was judged passed"},
         {"1", "something was judged and did not pass, or you broke off"},
-        {"2", "the command line, or a file or name that it gives, cannot be meant"},
+        {"2", "the command line makes no sense, or names something (a file, a task, an entrant) that is not there"},
         {"3",
          "not possible here: no device, no toolkit, no results yet, no room, a sandbox that was required, a model that "
          "does not answer; also where programs could not be judged (not_run, host_error) and no other failed"},

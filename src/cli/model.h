@@ -76,7 +76,7 @@ struct ae_model_values {
         {.name = "language",                                                                                           \
          .kind = AE_OPTION_CHOICE,                                                                                     \
          .choices = ae_cli_languages,                                                                                  \
-         .help = "of the programs; c and cpp are for the CPU target",                                                  \
+         .help = "language of the programs; c and cpp are for the CPU target",                                         \
          .offset = offsetof(struct ae_model_values, language)},                                                        \
         {.name = "temperature",                                                                                        \
          .kind = AE_OPTION_STRING,                                                                                     \
