@@ -25,6 +25,12 @@ size_t ae_text_distance(const char *a, const char *b)
     return row[cols];
 }
 
+bool ae_text_near(const char *given, size_t distance)
+{
+    const size_t length = strlen(given);
+    return length > 1 && distance <= (length + 2) / 3;
+}
+
 bool ae_text_starts(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;

@@ -369,6 +369,9 @@ static int find_long(struct parser *p, const char *text, size_t length, struct l
     if (matches > 1)
         return ae_error_set(p->err, AE_E_USAGE, "--%s could be --%s or --%s%s; write more of it", shown, also,
                             found.name, matches > 2 ? ", among others" : "");
+    if (!ae_text_near(given, nearest_distance))
+        return ae_error_set(p->err, AE_E_USAGE, "there is no option --%s ('acceleval %s --help' shows all)", shown,
+                            p->command->name);
     return ae_error_set(p->err, AE_E_USAGE, "there is no option --%s; the nearest is --%s ('acceleval %s --help')",
                         shown, nearest, p->command->name);
 }
@@ -602,8 +605,10 @@ const struct ae_command *ae_command_find(const struct ae_command *commands, cons
     if (matches > 1)
         ae_error_set(err, AE_E_USAGE, "'%s' could be %d commands, %s among them; write more of it", shown, matches,
                      found->name);
-    else
+    else if (nearest->name && ae_text_near(name, distance))
         ae_error_set(err, AE_E_USAGE, "there is no command '%s'; the nearest is '%s' ('acceleval help' shows all)",
-                     shown, nearest->name ? nearest->name : "help");
+                     shown, nearest->name);
+    else
+        ae_error_set(err, AE_E_USAGE, "there is no command '%s' ('acceleval help' shows all)", shown);
     return NULL;
 }

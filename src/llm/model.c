@@ -354,6 +354,8 @@ const struct ae_model *ae_models_find(const struct ae_models *models, const char
     }
     if (matches == 1)
         return found;
+    if (!ae_text_near(name, distance))
+        nearest = NULL;
     ae_error_set(err, AE_E_USAGE, matches ? "'%.60s' could be several models%s%s%s" : "there is no model '%.60s'%s%s%s",
                  name, nearest && !matches ? "; the nearest is '" : "", nearest && !matches ? nearest->name : "",
                  nearest && !matches ? "'" : "");

@@ -63,6 +63,8 @@ static int check_baseline(const struct ae_collection *c, const char *baseline, s
             nearest = c->entrants.words[i];
         }
     }
+    if (!ae_text_near(baseline, distance))
+        return ae_error_set(err, AE_E_USAGE, "nothing has been measured of the baseline '%.64s'", baseline);
     return ae_error_set(err, AE_E_USAGE,
                         "nothing has been measured of the baseline '%.64s'; the nearest is '%.64s'", baseline,
                         nearest);

@@ -275,7 +275,10 @@ int ae_strategy_by_id(const char *id, struct ae_error *err)
             best = i;
         }
     }
-    ae_error_set(err, AE_E_USAGE, "no strategy '%.40s'; did you mean '%s'? 'acceleval strategies list' shows all", id,
-                 ae_strategies[best].id);
+    if (strlen(id) < sizeof upper && ae_text_near(upper, nearest))
+        ae_error_set(err, AE_E_USAGE, "no strategy '%.40s'; did you mean '%s'? 'acceleval strategies list' shows all", id,
+                     ae_strategies[best].id);
+    else
+        ae_error_set(err, AE_E_USAGE, "no strategy '%.40s'; 'acceleval strategies list' shows all", id);
     return -1;
 }

@@ -65,9 +65,11 @@ const struct ae_task *ae_task_find(const char *name, struct ae_error *err)
     if (matches > 1)
         ae_error_set(err, AE_E_USAGE, "'%s' could be %d tasks, %s among them; write more of the name", name, matches,
                      found->id);
-    else
+    else if (nearest && ae_text_near(name, nearest_distance))
         ae_error_set(err, AE_E_USAGE, "there is no task '%s'; the nearest is '%s' ('acceleval list' shows all)", name,
-                     nearest ? nearest : "none");
+                     nearest);
+    else
+        ae_error_set(err, AE_E_USAGE, "there is no task '%s' ('acceleval list' shows all)", name);
     return NULL;
 }
 
