@@ -178,6 +178,7 @@ static int add_ladders(struct ae_submission_list *list, const struct ae_context 
                        struct ae_error *err)
 {
     struct ae_ladder ladder;
+    size_t added = 0;
     int rc = ae_ladder_read(context->tasks, &ladder, err);
     for (size_t i = 0; rc == AE_OK && i < ladder.count; i++) {
         const struct ae_step *step = &ladder.steps[i];
@@ -190,10 +191,16 @@ static int add_ladders(struct ae_submission_list *list, const struct ae_context 
         if (ending)
             *ending = 0;
         rc = add(list, path, step->task, 0, entrant, err);
-        if (rc == AE_OK)
+        if (rc == AE_OK) {
             list->items[list->count - 1].built_in = true;
+            added++;
+        }
     }
     ae_ladder_release(&ladder);
+    if (rc == AE_OK && added == 0)
+        return ae_error_set(err, AE_E_USAGE, "%s no ladder: nobody has written down steps from its naive program to the "
+                            "tuned one in %s/%s/steps/", tasks && tasks->count == 1 ? "this task has" : "these tasks have",
+                            context->tasks, tasks && tasks->count == 1 ? tasks->items[0]->id : "TASK");
     return rc;
 }
 
