@@ -89,6 +89,8 @@ json_t *ae_profile_json(const struct ae_profile *p)
     json_t *source = json_string(p->source_path);
     if (json && source) /* a path that is no UTF-8 is left out */
         json_object_set_new(json, "source", source);
+    if (json && p->submission[0])
+        json_object_set_new(json, "submission", json_string(p->submission));
     if (!json || p->profiled_calls == 0)
         return json;
     json_object_set_new(json, "traced", json_boolean(p->facts.device));

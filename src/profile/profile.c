@@ -292,6 +292,7 @@ int ae_profile_run(struct ae_context *context, const struct ae_submission_info *
         .verdict = submission->build->verdict,
     };
     snprintf(ret->source_path, sizeof ret->source_path, "%s", submission->source_path);
+    memcpy(ret->submission, submission->build->source_hash, sizeof ret->submission);
     struct profiling g = {.context = context, .submission = submission, .options = options, .p = ret};
     for (int i = 0; i < AE_COUNTER_COUNT; i++)
         g.counter_set.fd[i] = -1;

@@ -20,6 +20,7 @@ struct ae_profile {
     enum ae_target target;
     int cores;
     char source_path[512]; /* as given */
+    char submission[AE_SHA256_HEX]; /* of the source's bytes */
     enum ae_verdict verdict; /* of the calls made here; other than pass: what follows may be missing */
     enum ae_violation violation;
     char detail[AE_DETAIL_TEXT];

@@ -168,3 +168,35 @@ int ae_store_explanation_read(struct ae_store *store, struct ae_explanation_read
     (void)sqlite3_reset(reader->reasons);
     return rc == SQLITE_DONE || rc == SQLITE_ROW ? AE_OK : ae_store_error(store, rc, reading, err);
 }
+
+int ae_store_explanation_find(struct ae_store *store, const char *submission, struct ae_explanation *ret,
+                              enum ae_size *ret_size, char ret_environment[96], bool *ret_there, struct ae_error *err)
+{
+    struct ae_explanation_reader reader = {0};
+    ae_autostatement sqlite3_stmt *s = NULL;
+    int64_t measurement = 0;
+    *ret_there = false;
+    int r = ae_store_prepare(store,
+                             "SELECT m.id, m.size, coalesce(e.name, '') FROM measurements m"
+                             " JOIN explanations x ON x.measurement = m.id JOIN runs r ON r.id = m.run"
+                             " LEFT JOIN environments e ON e.id = r.environment"
+                             " WHERE m.submission = ?1 AND m.target = ?2 ORDER BY"
+                             " CASE m.size WHEN 'large' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, m.id DESC LIMIT 1",
+                             &s, reading, err);
+    if (r != AE_OK)
+        return r;
+    ae_bind_text(s, 1, submission);
+    ae_bind_text(s, 2, ae_target_name(AE_CUDA));
+    const int rc = sqlite3_step(s);
+    if (rc != SQLITE_ROW)
+        return rc == SQLITE_DONE ? AE_OK : ae_store_error(store, rc, reading, err);
+    measurement = sqlite3_column_int64(s, 0);
+    *ret_size = AE_SMALL;
+    for (int size = 0; size < AE_SIZE_COUNT; size++)
+        if (strcmp(ae_column_text(s, 1), ae_size_name((enum ae_size)size)) == 0)
+            *ret_size = (enum ae_size)size;
+    ae_column_copy(s, 2, ret_environment, 96);
+    r = ae_store_explanation_read(store, &reader, measurement, ret, ret_there, err);
+    ae_explanation_reader_release(&reader);
+    return r;
+}

@@ -110,6 +110,11 @@ int ae_store_measurement_put(struct ae_store *store, int64_t run, const struct a
 int ae_store_explanation_put(struct ae_store *store, int64_t measurement, const struct ae_explanation *explanation,
                              struct ae_error *err);
 
+/* The explanation of a program on a device, by the digest of its source: of the largest size, of these the newest.
+ * *ret_there: is there one? ret_environment: name of the machine. */
+int ae_store_explanation_find(struct ae_store *store, const char *submission, struct ae_explanation *ret,
+                              enum ae_size *ret_size, char ret_environment[96], bool *ret_there, struct ae_error *err);
+
 struct ae_measurement_key {
     int64_t run;             /* 0: any */
     const char *environment; /* NULL: any */

@@ -249,6 +249,7 @@ static void conclude(struct ae_findings *f, bool looked_at_all)
             }
         }
         if (against) {
+            f->contradicted[id] = seen;
             f->presence[id] = seen ? AE_UNKNOWN : AE_ABSENT;
             f->confidence[id] = seen ? 0 : 0.9;
         }
@@ -289,8 +290,8 @@ int ae_strategy_find(struct ae_finder *finder, const struct ae_strategy_input *i
     }
     if (rc == AE_OK && (input->sass || input->resources))
         rc = ae_binary_find(input->sass, input->resources, &list, err);
-    if (rc == AE_OK && input->facts)
-        rc = ae_run_find(input->facts, &list, err);
+    if (rc == AE_OK && (input->facts || input->explanation))
+        rc = ae_run_find(input->facts, input->explanation, input->run_where, &list, err);
     if (rc == AE_OK)
         drop_baseless(&list);
     if (rc == AE_OK) {

@@ -100,8 +100,10 @@ struct ae_findings_list {
 };
 int ae_findings_add(struct ae_findings_list *list, const struct ae_finding *finding, struct ae_error *err);
 
-/* What dumps of cuobjdump and a profile say. */
+/* What dumps of cuobjdump say. */
 int ae_binary_find(const char *sass, const char *resources, struct ae_findings_list *list, struct ae_error *err);
-int ae_run_find(const struct ae_facts *facts, struct ae_findings_list *list, struct ae_error *err);
+/* What a profile says; facts, explanation, where: as in struct ae_strategy_input. */
+int ae_run_find(const struct ae_facts *facts, const struct ae_explanation *explanation, const char *where,
+                struct ae_findings_list *list, struct ae_error *err);
 
 #endif

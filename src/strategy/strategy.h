@@ -80,10 +80,12 @@ struct ae_findings {
     /* All evidence taken together: UNKNOWN where what was given cannot decide. */
     enum ae_presence presence[AE_STRATEGY_COUNT];
     double confidence[AE_STRATEGY_COUNT];
+    bool contradicted[AE_STRATEGY_COUNT]; /* one sort of evidence claims it, another speaks against it: UNKNOWN */
     double unread; /* share of the source's bytes that the grammar could not make sense of */
 };
 
-struct ae_facts; /* profile/facts.h */
+struct ae_facts;       /* profile/facts.h */
+struct ae_explanation; /* judge/phase.h */
 
 /* What is known of a program. All but the source may be NULL. Every text is taken as hostile. */
 struct ae_strategy_input {
@@ -93,7 +95,9 @@ struct ae_strategy_input {
     size_t reference_size;
     const char *sass;      /* what `cuobjdump -sass` prints of the object */
     const char *resources; /* what `cuobjdump -res-usage` prints */
-    const struct ae_facts *facts;
+    const struct ae_facts *facts;             /* of a traced call */
+    const struct ae_explanation *explanation; /* what was kept of one; beside facts only its sentences count */
+    const char *run_where;                    /* which call that was ("medium, NVIDIA H200"), for sentences */
 };
 
 /* Longest source that is looked at. */

@@ -285,6 +285,16 @@ static void explanations_come_back(void **state)
     assert_memory_equal(got.phases, wanted.phases, sizeof got.phases);
     assert_memory_equal(got.floors, wanted.floors, sizeof got.floors);
     assert_int_equal(got.reason_count, 2);
+    struct ae_explanation found;
+    enum ae_size size = AE_LARGE;
+    char machine[96];
+    bool there = true;
+    assert_int_equal(ae_store_explanation_find(store, "nobody", &found, &size, machine, &there, &err), AE_OK);
+    assert_false(there);
+    assert_int_equal(ae_store_explanation_find(store, SUBMISSION, &found, &size, machine, &there, &err), AE_OK);
+    assert_true(there);
+    assert_int_equal(size, AE_MEDIUM);
+    assert_int_equal(found.call_ns, wanted.call_ns);
     for (int i = 0; i < 2; i++) {
         assert_string_equal(got.reasons[i].rule, wanted.reasons[i].rule);
         assert_string_equal(got.reasons[i].text, wanted.reasons[i].text);

@@ -54,6 +54,9 @@ static void ids_are_found_and_suggested(void **state)
     assert_int_equal(ae_strategy_by_id("C04", &err), -1);
     assert_non_null(strstr(err.text, "did you mean"));
     assert_int_equal(ae_strategy_by_id("M03 and much more", &err), -1);
+    assert_null(strstr(err.text, "did you mean"));
+    assert_int_equal(ae_strategy_by_id("tiling", &err), -1);
+    assert_null(strstr(err.text, "did you mean"));
 }
 
 /* --- sources --- */
@@ -349,17 +352,25 @@ static void dumps_may_be_anything(void **state)
 
 /* --- the run --- */
 
-static enum ae_presence in_run(const struct ae_facts *facts, enum ae_strategy_id id)
+static enum ae_presence in_run_or_kept(const struct ae_facts *facts, const struct ae_explanation *kept,
+                                       enum ae_strategy_id id)
 {
     struct ae_findings_list list = {0};
     struct ae_error err = {0};
     enum ae_presence presence = AE_UNKNOWN;
-    assert_int_equal(ae_run_find(facts, &list, &err), AE_OK);
-    for (size_t i = 0; i < list.count; i++)
+    assert_int_equal(ae_run_find(facts, kept, "small, a \033[31mmachine", &list, &err), AE_OK);
+    for (size_t i = 0; i < list.count; i++) {
+        assert_ptr_equal(strstr(list.items[i].sentence, "small, a ?[31mmachine: "), list.items[i].sentence);
         if (list.items[i].strategy == id)
             presence = list.items[i].presence;
+    }
     free(list.items);
     return presence;
+}
+
+static enum ae_presence in_run(const struct ae_facts *facts, enum ae_strategy_id id)
+{
+    return in_run_or_kept(facts, NULL, id);
 }
 
 static void profiles_tell(void **state)
@@ -389,6 +400,57 @@ static void profiles_tell(void **state)
     assert_int_equal(in_run(f, AE_STRATEGY_C14), AE_PRESENT);
     assert_int_equal(in_run(f, AE_STRATEGY_H05), AE_UNKNOWN);
     free(f);
+}
+
+static void kept_phases_tell(void **state)
+{
+    (void)state;
+    struct ae_explanation e = {.call_ns = 1000,
+                               .phases = {[AE_PHASE_IN] = {400, 400}, [AE_PHASE_KERNEL] = {300, 300},
+                                          [AE_PHASE_OUT] = {100, 100}}};
+    assert_int_equal(in_run_or_kept(NULL, &e, AE_STRATEGY_H02), AE_ABSENT);
+    assert_int_equal(in_run_or_kept(NULL, &e, AE_STRATEGY_H01), AE_UNKNOWN);
+    e.dropped = 1; /* who lost events cannot say "never" */
+    assert_int_equal(in_run_or_kept(NULL, &e, AE_STRATEGY_H02), AE_UNKNOWN);
+    e.phases[AE_PHASE_IN].busy_ns = 600; /* of which 200 behind kernels */
+    assert_int_equal(in_run_or_kept(NULL, &e, AE_STRATEGY_H02), AE_PRESENT);
+    e.phases[AE_PHASE_IN].busy_ns = 400;
+    e.phases[AE_PHASE_OUT].busy_ns = 300; /* behind kernels, or behind copies in: not to be told */
+    e.dropped = 0;
+    assert_int_equal(in_run_or_kept(NULL, &e, AE_STRATEGY_H02), AE_UNKNOWN);
+    e.phases[AE_PHASE_KERNEL] = (struct ae_phase_time){20, 20}; /* too short for a claim */
+    e.phases[AE_PHASE_OUT].busy_ns = 100;
+    assert_int_equal(in_run_or_kept(NULL, &e, AE_STRATEGY_H02), AE_UNKNOWN);
+    e.reasons[0] = (struct ae_reason){.rule = "pageable-in", .share = 0.4};
+    e.reasons[1] = (struct ae_reason){.rule = "waits-each-step", .share = 0.02};
+    e.reason_count = 2;
+    assert_int_equal(in_run_or_kept(NULL, &e, AE_STRATEGY_H01), AE_ABSENT);
+    assert_int_equal(in_run_or_kept(NULL, &e, AE_STRATEGY_H05), AE_UNKNOWN); /* too small a share */
+    e.reasons[1].share = 0.3;
+    assert_int_equal(in_run_or_kept(NULL, &e, AE_STRATEGY_H05), AE_ABSENT);
+}
+
+static const char pinned_source[] = "__global__ void k(float *a) { a[threadIdx.x] = 1; }\n"
+                                    "extern \"C\" void solution_compute(int n, float *a)\n{\n"
+                                    "    cudaHostRegister(a, n * sizeof *a, 0);\n    k<<<1, n>>>(a);\n}\n";
+
+/* What the source means to do and the run does not: unknown, and said to be a contradiction. */
+static void run_contradicts(void **state)
+{
+    (void)state;
+    struct ae_error err = {0};
+    struct ae_findings f;
+    struct ae_explanation e = {.call_ns = 1000, .reasons = {{.rule = "pageable-out", .share = 0.5}}, .reason_count = 1};
+    struct ae_strategy_input input = {.source = pinned_source, .source_size = strlen(pinned_source)};
+    assert_int_equal(ae_strategy_find(finder, &input, &f, &err), AE_OK);
+    assert_int_equal(f.presence[AE_STRATEGY_H01], AE_PRESENT);
+    assert_false(f.contradicted[AE_STRATEGY_H01]);
+    ae_findings_release(&f);
+    input.explanation = &e;
+    assert_int_equal(ae_strategy_find(finder, &input, &f, &err), AE_OK);
+    assert_int_equal(f.presence[AE_STRATEGY_H01], AE_UNKNOWN);
+    assert_true(f.contradicted[AE_STRATEGY_H01]);
+    ae_findings_release(&f);
 }
 
 /* --- ladders --- */
@@ -793,6 +855,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(machine_code_tells),
         cmocka_unit_test(dumps_may_be_anything),
         cmocka_unit_test(profiles_tell),
+        cmocka_unit_test(kept_phases_tell),
         cmocka_unit_test(gains_belong_to_the_bytes),
         cmocka_unit_test(no_disassembler_is_said),
         cmocka_unit_test(a_disassembler_is_run),
@@ -812,6 +875,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bundles_are_told),
         cmocka_unit_test(features_are_read),
         cmocka_unit_test(spills_take_a_tile_back),
+        cmocka_unit_test(run_contradicts),
     };
     dumps = argc > 1 ? argv[1] : "tests/strategies/dumps";
     int failed = cmocka_run_group_tests_name("always", always, NULL, NULL);
