@@ -15,7 +15,7 @@ const struct ae_option ae_strategies_options[] = {
      .letter = 'f',
      .kind = AE_OPTION_CHOICE,
      .choices = formats,
-     .help = "format of the output",
+     .help = "format of the output; md: export alone",
      .offset = offsetof(struct ae_strategies_values, format)},
     {.name = "json",
      .kind = AE_OPTION_FLAG,
@@ -40,6 +40,14 @@ const struct ae_option ae_strategies_options[] = {
      .help = "compile the source and look into its machine code too (needs nvcc and cuobjdump)",
      .verbs = "find",
      .offset = offsetof(struct ae_strategies_values, binary)},
+    {.name = "profile",
+     .letter = 'p',
+     .kind = AE_OPTION_STRING,
+     .argument = "FILE",
+     .help = "what 'acceleval profile --json' wrote, as evidence from the run; default: what the store keeps of "
+             "'eval --profile'",
+     .verbs = "find",
+     .offset = offsetof(struct ae_strategies_values, profile)},
     {.name = "size",
      .kind = AE_OPTION_SIZE,
      .help = "results of these sizes",
@@ -185,7 +193,8 @@ int ae_strategies_list(const struct ae_strategies_values *values, const struct a
         json_t *array = json_array();
         for (int i = 0; i < AE_STRATEGY_COUNT; i++)
             json_array_append_new(array, strategy_json(&ae_strategies[i]));
-        return ae_cli_print_json(json_pack("{s:i, s:o}", "schema", 1, "strategies", array));
+        return ae_cli_print_json(json_pack("{s:i, s:s, s:o}", "schema", 1, "tool_version", AE_VERSION, "strategies",
+                                           array));
     }
     for (int i = 0; i < AE_STRATEGY_COUNT; i++) {
         const struct ae_strategy *s = &ae_strategies[i];
@@ -375,7 +384,8 @@ int ae_strategies_export(const struct ae_strategies_values *values, const struct
             json_object_set_new(json, "examples", examples_json(&ladder, &gains, id));
             json_array_append_new(array, json);
         }
-        status = ae_cli_print_json(json_pack("{s:i, s:o}", "schema", 1, "strategies", array));
+        status = ae_cli_print_json(
+            json_pack("{s:i, s:s, s:o}", "schema", 1, "tool_version", AE_VERSION, "strategies", array));
     } else {
         print_page(&ladder, &gains);
     }
@@ -400,6 +410,7 @@ int ae_strategies_show(const struct ae_strategies_values *values, const struct a
     if (values->format == AE_STRATEGIES_JSON) {
         json_t *json = strategy_json(s);
         json_object_set_new(json, "schema", json_integer(1));
+        json_object_set_new(json, "tool_version", json_string(AE_VERSION));
         json_object_set_new(json, "examples", examples_json(&ladder, &gains, id));
         status = ae_cli_print_json(json);
     } else {

@@ -8,9 +8,9 @@
 
 /* Options of all verbs; each verb says which it heeds. */
 struct ae_strategies_values {
-    int format; /* index: text, json, md (export only, where text is the same) */
+    int format; /* index: text, json, md (export alone, whose text is the same) */
     struct ae_task_list tasks;
-    const char *arch, *recipe, *model, *models_path, *max_cost;
+    const char *arch, *recipe, *model, *models_path, *max_cost, *profile;
     unsigned sizes;
     bool json, source, binary, evaluate, blind;
 };

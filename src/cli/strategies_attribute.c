@@ -200,7 +200,8 @@ int ae_strategies_attribute(const struct ae_strategies_values *values, const str
         json_decref(array);
         return ae_cli_fail(&err);
     }
-    return array ? ae_cli_print_json(json_pack("{s:i, s:o}", "schema", 1, "attributions", array)) : AE_EXIT_OK;
+    return array ? ae_cli_print_json(json_pack("{s:i, s:s, s:o}", "schema", 1, "tool_version", AE_VERSION,
+                                               "attributions", array)) : AE_EXIT_OK;
 }
 
 /* --- diff ------------------------------------------------------------------------------------- */
@@ -323,7 +324,7 @@ static json_t *diff_json(const struct side sides[2], const struct pairing *p)
                                                   ae_size_name(p->items[k].size), "environment", p->items[k].environment, "a_ns",
                                                   p->items[k].ns[0] > 0 ? json_real(p->items[k].ns[0]) : json_null(), "b_ns",
                                                   p->items[k].ns[1] > 0 ? json_real(p->items[k].ns[1]) : json_null()));
-    return json_pack("{s:i, s:o, s:o, s:o}", "schema", 1, "only_a", side_json(sides, 0), "only_b", side_json(sides, 1),
+    return json_pack("{s:i, s:s, s:o, s:o, s:o}", "schema", 1, "tool_version", AE_VERSION, "only_a", side_json(sides, 0), "only_b", side_json(sides, 1),
                      "measured", measured);
 }
 

@@ -1,40 +1,86 @@
 /* acceleval strategies find */
 #include "cli/strategies.h"
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "cli/submission.h"
+#include "profile/import.h"
+#include "store/store.h"
 #include "strategy/dump.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Line n of a text, from 1, without its end. */
-static const char *line_of(const char *text, int n, size_t *ret_size)
+#define LINE_SHOWN 160 /* bytes of a line of the source */
+
+/* Evidence of a call: what FILE of --profile holds, else what the store of this machine keeps. */
+struct runs {
+    struct ae_profile_record *records;
+    size_t record_count;
+    const char *path;       /* of the file; NULL: the store */
+    struct ae_store *store; /* NULL: none */
+};
+
+/* Of one source: pointers are into this. */
+struct run {
+    const struct ae_facts *facts;
+    const struct ae_explanation *explanation;
+    struct ae_explanation kept;
+    char where[160];
+};
+
+/* Line n of a text, from 1, without its end; NULL: there is none. NUL is a character like others. */
+static const char *line_of(const struct ae_bytes *text, int n, size_t *ret_size)
 {
-    while (--n > 0 && (text = strchr(text, '\n')))
-        text++;
-    *ret_size = text ? strcspn(text, "\n") : 0;
-    return text;
+    const char *at = (const char *)text->data, *end = at + text->size;
+    while (--n > 0 && at < end) {
+        const char *feed = memchr(at, '\n', (size_t)(end - at));
+        at = feed ? feed + 1 : end;
+    }
+    if (at >= end)
+        return NULL;
+    const char *feed = memchr(at, '\n', (size_t)(end - at));
+    *ret_size = (size_t)((feed ? feed : end) - at);
+    return at;
 }
 
-static void print_line(const char *text, int n, const char *margin)
+static void print_line(const struct ae_bytes *text, int n, const char *margin)
 {
     size_t size;
     const char *line = line_of(text, n, &size);
     if (!line)
         return;
-    ae_autofree char *copy = strndup(line, size < 160 ? size : 160);
-    if (!copy)
-        return;
-    for (char *c = copy; *c; c++)
-        if (*c == '\t')
-            *c = ' ';
+    char copy[2 * LINE_SHOWN + 1];
+    size_t used = 0;
+    for (size_t i = 0; i < size && i < LINE_SHOWN; i++) {
+        if (line[i] == 0)
+            copy[used++] = '\\';
+        copy[used++] = line[i] == 0 ? '0' : line[i] == '\t' ? ' ' : line[i];
+    }
+    copy[used] = 0;
     ae_autofree char *shown = ae_cli_printable_line(copy);
     printf("%s%5d | %s\n", margin, n, shown ? shown : "");
 }
 
-static void print_findings(const char *path, const char *text, const struct ae_findings *f)
+static void print_contradictions(const struct ae_findings *f)
+{
+    bool head = true;
+    for (int id = 0; id < AE_STRATEGY_COUNT; id++) {
+        if (!f->contradicted[id])
+            continue;
+        printf("%s%s  %s\n", head ? "\nContradictions: one says so, another says against it\n" : "", ae_strategies[id].id,
+               ae_strategies[id].name);
+        head = false;
+        for (size_t i = 0; i < f->count; i++)
+            if ((int)f->items[i].strategy == id && f->items[i].presence != AE_UNKNOWN)
+                printf("      %-7s %s: %s\n", ae_evidence_name(f->items[i].evidence),
+                       f->items[i].presence == AE_PRESENT ? "says so" : "says against it", f->items[i].sentence);
+    }
+}
+
+static void print_findings(const char *path, const struct ae_bytes *text, const struct ae_findings *f,
+                           const struct run *run)
 {
     int present = 0, unknown = 0;
     for (int id = 0; id < AE_STRATEGY_COUNT; id++) {
@@ -42,9 +88,14 @@ static void print_findings(const char *path, const char *text, const struct ae_f
         unknown += f->presence[id] == AE_UNKNOWN;
     }
     ae_autofree char *name = ae_cli_printable_line(path);
-    printf("%s: %d strategies found, %d cannot be decided by what is here\n", name ? name : "", present, unknown);
+    printf("%s: %d %s found, %d cannot be decided by what is here\n", name ? name : "", present,
+           present == 1 ? "strategy" : "strategies", unknown);
     if (f->unread > 0.02)
         printf("  (%.0f %% of the source make no sense to the grammar)\n", 100 * f->unread);
+    if (run->where[0]) {
+        ae_autofree char *where = ae_cli_printable_line(run->where);
+        printf("  (with evidence from the run: %s)\n", where ? where : "");
+    }
     for (size_t i = 0; i < f->count; i++) {
         const struct ae_finding *x = &f->items[i];
         if (x->presence == AE_UNKNOWN)
@@ -57,6 +108,7 @@ static void print_findings(const char *path, const char *text, const struct ae_f
         if (x->line_count > 3)
             printf("        and %d%s more places\n", x->line_count - 3, x->line_count == AE_FINDING_LINES ? " or" : "");
     }
+    print_contradictions(f);
     bool head = true;
     for (size_t i = 0; i < f->count; i++) {
         const struct ae_finding *x = &f->items[i];
@@ -69,10 +121,10 @@ static void print_findings(const char *path, const char *text, const struct ae_f
 }
 
 /* Every line of the source, with the ids of what was found there before it. */
-static void print_source(const char *text, const struct ae_findings *f)
+static void print_source(const struct ae_bytes *text, const struct ae_findings *f)
 {
-    int n = 1;
-    for (const char *line = text; *line; n++) {
+    size_t size;
+    for (int n = 1; line_of(text, n, &size); n++) {
         char ids[64] = "";
         for (size_t i = 0; i < f->count; i++) {
             const struct ae_finding *x = &f->items[i];
@@ -85,14 +137,21 @@ static void print_source(const char *text, const struct ae_findings *f)
         char margin[64];
         snprintf(margin, sizeof margin, "%-16s", ids);
         print_line(text, n, margin);
-        line += strcspn(line, "\n");
-        line += *line == '\n';
     }
 }
 
-static json_t *findings_json(const char *path, const struct ae_findings *f)
+static json_t *sorts_json(const struct ae_findings *f, int id, enum ae_presence presence)
 {
-    json_t *findings = json_array(), *strategies = json_object();
+    json_t *array = json_array();
+    for (size_t i = 0; i < f->count; i++)
+        if ((int)f->items[i].strategy == id && f->items[i].presence == presence)
+            json_array_append_new(array, json_string(ae_evidence_name(f->items[i].evidence)));
+    return array;
+}
+
+static json_t *findings_json(const char *path, const struct ae_findings *f, const struct run *run)
+{
+    json_t *findings = json_array(), *strategies = json_array(), *contradictions = json_array();
     for (size_t i = 0; i < f->count; i++) {
         const struct ae_finding *x = &f->items[i];
         json_t *lines = json_array();
@@ -104,13 +163,89 @@ static json_t *findings_json(const char *path, const struct ae_findings *f)
                                         ae_evidence_name(x->evidence), "presence", ae_presence_name(x->presence),
                                         "confidence", x->confidence, "sentence", x->sentence, "lines", lines));
     }
-    for (int id = 0; id < AE_STRATEGY_COUNT; id++)
-        json_object_set_new(
-            strategies, ae_strategies[id].id,
-            json_pack("{s:s, s:f}", "presence", ae_presence_name(f->presence[id]), "confidence", f->confidence[id]));
-    ae_autofree char *name = ae_cli_printable_line(path);
-    return json_pack("{s:s, s:f, s:o, s:o}", "file", name ? name : "", "unread", f->unread, "findings", findings,
-                     "strategies", strategies);
+    for (int id = 0; id < AE_STRATEGY_COUNT; id++) {
+        json_array_append_new(strategies,
+                              json_pack("{s:s, s:s, s:s, s:f}", "id", ae_strategies[id].id, "name",
+                                        ae_strategies[id].name, "presence", ae_presence_name(f->presence[id]),
+                                        "confidence", f->confidence[id]));
+        if (f->contradicted[id])
+            json_array_append_new(contradictions,
+                                  json_pack("{s:s, s:s, s:o, s:o}", "id", ae_strategies[id].id, "name",
+                                            ae_strategies[id].name, "for", sorts_json(f, id, AE_PRESENT), "against",
+                                            sorts_json(f, id, AE_ABSENT)));
+    }
+    ae_autofree char *name = ae_cli_printable_line(path), *where = ae_cli_printable_line(run->where);
+    return json_pack("{s:s, s:f, s:o, s:o, s:o, s:o}", "file", name ? name : "", "unread", f->unread, "run",
+                     where && where[0] ? json_string(where) : json_null(), "findings", findings, "contradictions",
+                     contradictions, "strategies", strategies);
+}
+
+/* --- evidence of a call --- */
+
+static int open_runs(const struct ae_strategies_values *values, struct runs *ret, struct ae_error *err)
+{
+    struct ae_bytes text = {0};
+    struct ae_error ignored;
+    *ret = (struct runs){.path = values->profile};
+    if (!values->profile) {
+        if (ae_store_open(&ret->store, NULL, AE_STORE_READ, &ignored) != AE_OK)
+            ret->store = NULL;
+        return AE_OK;
+    }
+    int rc = ae_file_read(values->profile, AE_PROFILES_TEXT_MAX, &text, err);
+    if (rc == AE_OK) {
+        rc = ae_profiles_read((const char *)text.data, text.size, &ret->records, &ret->record_count, err);
+        if (rc != AE_OK) {
+            struct ae_error why = *err;
+            ae_error_set(err, (enum ae_code)rc, "%.200s: %.700s", values->profile, why.text);
+        }
+    }
+    ae_bytes_release(&text);
+    return rc;
+}
+
+static void close_runs(struct runs *runs)
+{
+    ae_store_close(runs->store);
+    free(runs->records);
+}
+
+/* Profiles know a program by its bytes; those of an older version by the name of its file. */
+static bool is_of(const struct ae_profile_record *record, const char *sha256, const char *path)
+{
+    if (record->submission[0])
+        return strcmp(record->submission, sha256) == 0;
+    const char *theirs = strrchr(record->source, '/'), *ours = strrchr(path, '/');
+    return strcmp(theirs ? theirs + 1 : record->source, ours ? ours + 1 : path) == 0;
+}
+
+static void take_run(const struct runs *runs, const char *path, const struct ae_bytes *source, struct run *ret)
+{
+    char sha256[AE_SHA256_HEX], machine[96];
+    struct ae_error ignored;
+    enum ae_size size = AE_SMALL;
+    bool there = false;
+    ret->facts = NULL;
+    ret->explanation = NULL;
+    ret->where[0] = 0;
+    if (ae_sha256(source->data, source->size, sha256, &ignored) != AE_OK)
+        return;
+    const struct ae_profile_record *best = NULL;
+    for (size_t i = 0; i < runs->record_count; i++)
+        if (is_of(&runs->records[i], sha256, path) && (!best || runs->records[i].size >= best->size))
+            best = &runs->records[i];
+    if (best) {
+        ret->facts = best->traced ? &best->facts : NULL;
+        ret->explanation = &best->explanation;
+        snprintf(ret->where, sizeof ret->where, "%s", ae_size_name(best->size));
+    } else if (runs->path) {
+        ae_autofree char *name = ae_cli_printable_line(path), *file = ae_cli_printable_line(runs->path);
+        fprintf(stderr, "acceleval: %s holds no profile of %s as it stands\n", file ? file : "", name ? name : "");
+    } else if (runs->store && ae_store_explanation_find(runs->store, sha256, &ret->kept, &size, machine, &there,
+                                                        &ignored) == AE_OK && there) {
+        ret->explanation = &ret->kept;
+        snprintf(ret->where, sizeof ret->where, "%s, %s", ae_size_name(size), machine);
+    }
 }
 
 const struct ae_task *ae_strategies_task_of(const char *path)
@@ -160,9 +295,10 @@ static bool uses_device(const struct ae_bytes *source)
     return false;
 }
 
-static int find_one(struct ae_finder *finder, struct ae_context *context, const char *tasks, const char *path,
-                    const struct ae_strategies_values *values, json_t *array, struct ae_error *err)
+static int find_one(struct ae_finder *finder, struct ae_context *context, const char *tasks, const struct runs *runs,
+                    const char *path, const struct ae_strategies_values *values, json_t *array, struct ae_error *err)
 {
+    struct run run = {0};
     struct ae_bytes source = {0}, reference = {0};
     struct ae_findings findings = {0};
     struct ae_dump dump = {0};
@@ -178,20 +314,25 @@ static int find_one(struct ae_finder *finder, struct ae_context *context, const 
     }
     if (rc == AE_OK && context)
         dump_object(context, path, task, values->arch, &dump);
+    if (rc == AE_OK)
+        take_run(runs, path, &source, &run);
     const struct ae_strategy_input input = {.source = (const char *)source.data,
                                             .source_size = source.size,
                                             .reference = (const char *)reference.data,
                                             .reference_size = reference.size,
                                             .sass = dump.sass,
-                                            .resources = dump.resources};
+                                            .resources = dump.resources,
+                                            .facts = run.facts,
+                                            .explanation = run.explanation,
+                                            .run_where = run.where};
     if (rc == AE_OK)
         rc = ae_strategy_find(finder, &input, &findings, err);
     if (rc == AE_OK && array)
-        json_array_append_new(array, findings_json(path, &findings));
+        json_array_append_new(array, findings_json(path, &findings, &run));
     else if (rc == AE_OK && values->source)
-        print_source((const char *)source.data, &findings);
+        print_source(&source, &findings);
     else if (rc == AE_OK)
-        print_findings(path, (const char *)source.data, &findings);
+        print_findings(path, &source, &findings, &run);
     ae_findings_release(&findings);
     ae_dump_release(&dump);
     ae_bytes_release(&reference);
@@ -205,24 +346,27 @@ int ae_strategies_find(const struct ae_strategies_values *values, const struct a
     struct ae_context context = {0};
     struct ae_progress progress;
     struct ae_error err = {0}, ignored;
+    struct runs runs = {0};
     char tasks[4096];
     const bool known = ae_context_find_tasks(tasks, sizeof tasks, &ignored) == AE_OK;
     int rc = ae_finder_new(&finder, &err);
+    if (rc == AE_OK)
+        rc = open_runs(values, &runs, &err);
     if (rc == AE_OK && values->binary)
         rc = ae_cli_context(&context, &progress, &err);
     json_t *array = values->format == AE_STRATEGIES_JSON ? json_array() : NULL;
     for (size_t i = 0; rc == AE_OK && i < operands->count; i++) {
         if (i > 0 && !array)
             printf("\n");
-        rc = find_one(finder, values->binary ? &context : NULL, known ? tasks : NULL, operands->items[i], values, array,
-                      &err);
+        rc = find_one(finder, values->binary ? &context : NULL, known ? tasks : NULL, &runs, operands->items[i], values,
+                      array, &err);
     }
     if (values->binary)
         ae_context_close(&context);
     ae_finder_free(finder);
+    close_runs(&runs);
     if (array && (rc == AE_OK || json_array_size(array) > 0))
-        ae_cli_print_json(json_pack("{s:s, s:s, s:o}", "schema", "acceleval.strategies/1", "tool_version", AE_VERSION,
-                                    "sources", array));
+        ae_cli_print_json(json_pack("{s:i, s:s, s:o}", "schema", 1, "tool_version", AE_VERSION, "sources", array));
     else
         json_decref(array);
     return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);

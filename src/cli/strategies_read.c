@@ -283,6 +283,18 @@ static void print_reading(const struct program *p, const struct ae_stored_readin
     }
 }
 
+/* "7-9,12-12" as pairs. */
+static json_t *lines_json(const char *text)
+{
+    json_t *array = json_array();
+    for (int used = 0, first, last; *text && sscanf(text, "%9d-%9d%n", &first, &last, &used) == 2;) {
+        json_array_append_new(array, json_pack("[i, i]", first, last));
+        text += used;
+        text += *text == ',';
+    }
+    return array;
+}
+
 static json_t *reading_json(const struct program *p, const struct ae_stored_reading *s)
 {
     json_t *findings = json_array();
@@ -292,10 +304,9 @@ static json_t *reading_json(const struct program *p, const struct ae_stored_read
         if (id < 0)
             continue;
         ae_autofree char *sentence = ae_cli_printable_line(f->sentence);
-        ae_autofree char *lines = ae_cli_printable_line(f->lines);
-        json_array_append_new(findings, json_pack("{s:s, s:s, s:o, s:s, s:s, s:s}", "id", ae_strategies[id].id, "presence",
+        json_array_append_new(findings, json_pack("{s:s, s:s, s:o, s:o, s:s, s:s}", "id", ae_strategies[id].id, "presence",
                                                   ae_presence_name(presence_of(f->presence)), "confidence", number(f->confidence),
-                                                  "lines", lines ? lines : "", "sentence", sentence ? sentence : "", "search",
+                                                  "lines", lines_json(f->lines), "sentence", sentence ? sentence : "", "search",
                                                   ae_presence_name(p->found[id])));
     }
     ae_autofree char *name = ae_cli_printable_line(p->path);
@@ -373,7 +384,7 @@ int ae_strategies_read(const struct ae_strategies_values *values, const struct a
         rc = ae_store_readings(r.store, &filter, show_one, &show, &err);
     }
     if (array)
-        ae_cli_print_json(json_pack("{s:i, s:s, s:o}", "schema", 1, "model", r.model.name, "readings", array));
+        ae_cli_print_json(json_pack("{s:i, s:s, s:s, s:o}", "schema", 1, "tool_version", AE_VERSION, "model", r.model.name, "readings", array));
     if (rc == AE_OK && asked != AE_OK) {
         rc = asked;
         err = asking;
@@ -570,7 +581,8 @@ int ae_strategies_agreement(const struct ae_strategies_values *values, const str
         json_t *array = json_array();
         for (size_t i = 0; i < a.count; i++)
             json_array_append_new(array, rater_json(&a.raters[i]));
-        status = ae_cli_print_json(json_pack("{s:i, s:o}", "schema", 1, "readers", array));
+        status = ae_cli_print_json(json_pack("{s:i, s:s, s:o}", "schema", 1, "tool_version", AE_VERSION, "readers",
+                                             array));
     } else if (rc == AE_OK) {
         for (size_t i = 0; i < a.count; i++) {
             if (i)

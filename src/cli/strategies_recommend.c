@@ -206,7 +206,7 @@ static json_t *advice_json(const struct advice *a)
                                         exp(f->overall), "tasks", (json_int_t)f->tasks, "measured_gain",
                                         number(exp(a->base.log_gain[a->row * AE_STRATEGY_COUNT + (size_t)id])), "nearest", near));
     }
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "task", a->task ? json_string(a->task->id) : json_null(),
+    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "tool_version", AE_VERSION, "task", a->task ? json_string(a->task->id) : json_null(),
                      "features", features, "base", base_json(&a->base), "strategies", strategies, "left_out", hits_json(a));
 }
 
@@ -292,7 +292,7 @@ int ae_strategies_recommend(const struct ae_strategies_values *values, const str
     int status = AE_EXIT_OK;
     if (rc == AE_OK && values->format == AE_STRATEGIES_JSON) {
         status = ae_cli_print_json(what ? advice_json(a)
-                                        : json_pack("{s:i, s:o, s:o}", "schema", 1, "base", base_json(&a->base), "left_out",
+                                        : json_pack("{s:i, s:s, s:o, s:o}", "schema", 1, "tool_version", AE_VERSION, "base", base_json(&a->base), "left_out",
                                                     hits_json(a)));
     } else if (rc == AE_OK) {
         if (what)

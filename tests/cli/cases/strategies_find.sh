@@ -11,5 +11,5 @@ __global__ void __launch_bounds__(256) scale(const float *__restrict__ a, float 
 EOF
 acceleval strategies find mine.cu
 acceleval strategies find mine.cu --source
-acceleval strategies find mine.cu --format json | grep -A 3 '"P01": {'
+acceleval strategies find mine.cu --format json | grep -A 3 '"id": "P01",' | tail -4
 acceleval strategies find missing.cu
