@@ -35,10 +35,13 @@ static int write_archive(const struct values *values, const int64_t *runs, struc
         rc = ae_archive_write(store, runs, values->runs.count, AE_VERSION, out, &counts, err);
     if (values->out && out && fclose(out) != 0 && rc == AE_OK)
         rc = ae_error_errno(err, AE_E_IO, errno, "cannot write %s", values->out);
+    char readings[64] = "";
+    if (rc == AE_OK && counts.readings > 0)
+        snprintf(readings, sizeof readings, ", %zu reading%s by models", counts.readings, counts.readings == 1 ? "" : "s");
     if (rc == AE_OK && values->out)
-        printf("%s: %zu measurement%s of %zu run%s, %zu source%s, %zu environment%s\n", values->out, counts.measurements,
+        printf("%s: %zu measurement%s of %zu run%s, %zu source%s, %zu environment%s%s\n", values->out, counts.measurements,
                counts.measurements == 1 ? "" : "s", counts.runs, counts.runs == 1 ? "" : "s", counts.submissions,
-               counts.submissions == 1 ? "" : "s", counts.environments, counts.environments == 1 ? "" : "s");
+               counts.submissions == 1 ? "" : "s", counts.environments, counts.environments == 1 ? "" : "s", readings);
     ae_store_close(store);
     return rc;
 }

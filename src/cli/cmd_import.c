@@ -130,10 +130,13 @@ static int import_archives(const struct ae_list *paths, struct ae_error *err)
     for (size_t i = 0; rc == AE_OK && i < paths->count; i++) {
         struct ae_archive_counts counts;
         rc = ae_archive_read(store, paths->items[i], &counts, err);
+        char readings[64] = "";
+        if (rc == AE_OK && counts.readings > 0)
+            snprintf(readings, sizeof readings, ", %zu new reading%s by models", counts.readings, counts.readings == 1 ? "" : "s");
         if (rc == AE_OK)
-            printf("%s: %zu measurement%s of %zu new run%s, %zu that were there already\n", paths->items[i],
+            printf("%s: %zu measurement%s of %zu new run%s, %zu that were there already%s\n", paths->items[i],
                    counts.measurements, counts.measurements == 1 ? "" : "s", counts.runs, counts.runs == 1 ? "" : "s",
-                   counts.known);
+                   counts.known, readings);
     }
     ae_store_close(store);
     return rc;

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "store/archive_reading.h"
 #include "store/archive_text.h"
 #include "store/internal.h"
 
@@ -15,6 +16,20 @@
 #include <string.h>
 
 #define DUMP (JSON_COMPACT | JSON_REAL_PRECISION(17))
+
+json_t *ae_archive_text(const char *text)
+{
+    if (ae_utf8_valid(text))
+        return json_string(text);
+    const size_t room = AE_PRINTABLE_MAX * strlen(text) + 1;
+    char *shown = malloc(room);
+    if (!shown)
+        return NULL;
+    ae_utf8_printable(text, shown, room, SIZE_MAX);
+    json_t *ret = json_string(shown);
+    free(shown);
+    return ret;
+}
 
 /* --- writing ----------------------------------------------------------------------------------------------- */
 
@@ -42,21 +57,6 @@ struct writer {
 static int no_memory(struct ae_error *err)
 {
     return ae_error_set(err, AE_E_NOMEM, "no memory for the archive");
-}
-
-/* Text that is no UTF-8 has its invalid bytes written as escapes; names and logs, never sources. */
-static json_t *text_of(const char *text)
-{
-    if (ae_utf8_valid(text))
-        return json_string(text);
-    const size_t room = AE_PRINTABLE_MAX * strlen(text) + 1;
-    char *shown = malloc(room);
-    if (!shown)
-        return NULL;
-    ae_utf8_printable(text, shown, room, SIZE_MAX);
-    json_t *ret = json_string(shown);
-    free(shown);
-    return ret;
 }
 
 /* Takes the reference. */
@@ -100,8 +100,8 @@ static int put_environment(struct writer *w, const char *id)
         return r;
     if ((r = ae_store_environment_get(w->store, id, &environment, w->err)) != AE_OK)
         return r;
-    r = put_line(w, json_pack("{s:{s:o, s:o, s:o}}", "environment", "id", text_of(environment.id), "name",
-                              text_of(environment.name), "json", text_of(environment.json)));
+    r = put_line(w, json_pack("{s:{s:o, s:o, s:o}}", "environment", "id", ae_archive_text(environment.id), "name",
+                              ae_archive_text(environment.name), "json", ae_archive_text(environment.json)));
     ae_environment_release(&environment);
     w->counts.environments++;
     return r;
@@ -115,8 +115,8 @@ static int put_submission(struct writer *w, const char *sha256)
         return r;
     if ((r = ae_store_submission_get(w->store, sha256, &submission, w->err)) != AE_OK)
         return r;
-    json_t *line = json_pack("{s:o, s:o, s:I}", "sha256", text_of(submission.sha256), "language",
-                             text_of(submission.language), "first_seen_ns", (json_int_t)submission.first_seen_ns);
+    json_t *line = json_pack("{s:o, s:o, s:I}", "sha256", ae_archive_text(submission.sha256), "language",
+                             ae_archive_text(submission.language), "first_seen_ns", (json_int_t)submission.first_seen_ns);
     json_t *source = json_stringn(submission.source, submission.size); /* NULL: no UTF-8 */
     if (source) {
         (void)json_object_set_new(line, "source", source);
@@ -126,7 +126,13 @@ static int put_submission(struct writer *w, const char *sha256)
         free(base64);
     }
     ae_submission_release(&submission);
+    size_t readings = 0;
+    if ((r = ae_archive_readings_put(w->store, sha256, line, &readings, w->err)) != AE_OK) {
+        json_decref(line);
+        return r;
+    }
     w->counts.submissions++;
+    w->counts.readings += readings;
     return put_line(w, json_pack("{s:o}", "submission", line));
 }
 
@@ -156,12 +162,12 @@ static json_t *explanation_of(const struct ae_explanation *e)
                                                           (json_int_t)e->phases[i].own_ns,
                                                           (json_int_t)e->phases[i].busy_ns, (json_int_t)e->floors[i]));
     for (int i = 0; i < e->reason_count; i++)
-        (void)json_array_append_new(reasons, json_pack("[o, o, f, I]", text_of(e->reasons[i].rule),
-                                                       text_of(e->reasons[i].text), e->reasons[i].share,
+        (void)json_array_append_new(reasons, json_pack("[o, o, f, I]", ae_archive_text(e->reasons[i].rule),
+                                                       ae_archive_text(e->reasons[i].text), e->reasons[i].share,
                                                        (json_int_t)e->reasons[i].gain_ns));
     return json_pack("{s:I, s:I, s:I, s:i, s:I, s:o, s:o, s:o}", "call_ns", (json_int_t)e->call_ns, "timed_ns",
                      (json_int_t)e->timed_ns, "floor_ns", (json_int_t)e->floor_ns, "calls", e->calls, "dropped",
-                     (json_int_t)e->dropped, "note", text_of(e->note), "phases", phases, "reasons", reasons);
+                     (json_int_t)e->dropped, "note", ae_archive_text(e->note), "phases", phases, "reasons", reasons);
 }
 
 static int put_measurement(void *data, const struct ae_stored *stored)
@@ -178,24 +184,25 @@ static int put_measurement(void *data, const struct ae_stored *stored)
             return no_memory(w->err);
         }
     json_t *line = json_pack("{s:I, s:o, s:o, s:i, s:o, s:i, s:s, s:s, s:o, s:o}", "run", (json_int_t)w->run,
-                             "submission", text_of(m->submission), "entrant", text_of(m->entrant), "sample",
-                             m->sample, "task", text_of(stored->task), "task_version", stored->task_version, "size",
+                             "submission", ae_archive_text(m->submission), "entrant", ae_archive_text(m->entrant), "sample",
+                             m->sample, "task", ae_archive_text(stored->task), "task_version", stored->task_version, "size",
                              ae_size_name(m->size), "target", ae_target_name(m->target), "options_key",
-                             text_of(stored->options_key), "source_path", text_of(ae_text_path_tail(m->source_path)));
+                             ae_archive_text(stored->options_key), "source_path",
+                             ae_archive_text(ae_text_path_tail(m->source_path)));
     json_t *rest =
         json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:i, s:b, s:o, s:o}", "verdict",
                   ae_verdict_name(m->verdict), "violation", m->violation ? ae_violation_name(m->violation) : "",
-                  "detail", text_of(m->detail), "log", m->log ? text_of(m->log) : json_null(), "compile_ns",
+                  "detail", ae_archive_text(m->detail), "log", m->log ? ae_archive_text(m->log) : json_null(), "compile_ns",
                   (json_int_t)m->compile_ns, "started_ns", (json_int_t)m->started_ns, "wall_ns",
                   (json_int_t)m->wall_ns, "notes", (json_int_t)m->notes, "sandbox", (json_int_t)m->sandbox, "cores",
-                  m->cores, "seeded", m->seeded, "device_uuid", text_of(m->device_uuid), "trials", trials);
+                  m->cores, "seeded", m->seeded, "device_uuid", ae_archive_text(m->device_uuid), "trials", trials);
     if (!line || !rest || json_object_update(line, rest) != 0) {
         json_decref(line);
         json_decref(rest);
         return no_memory(w->err);
     }
     json_decref(rest);
-    if ((*m->baseline_place && json_object_set_new(line, "baseline_place", text_of(m->baseline_place)) != 0) ||
+    if ((*m->baseline_place && json_object_set_new(line, "baseline_place", ae_archive_text(m->baseline_place)) != 0) ||
         (m->work.bytes_in > 0 && json_object_set_new(line, "work", work_of(m)) != 0) ||
         (stored->explanation && json_object_set_new(line, "explanation", explanation_of(stored->explanation)) != 0)) {
         json_decref(line);
@@ -227,8 +234,9 @@ static int choose(void *data, const struct ae_run *run)
     c->json =
         json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:b}", "number", (json_int_t)run->id, "started_ns",
                   (json_int_t)run->started_ns, "finished_ns", (json_int_t)run->finished_ns, "command",
-                  text_of(run->command), "options", text_of(run->options), "version", text_of(run->version),
-                  "environment", text_of(run->environment), "bank", text_of(run->bank), "seeded", (int)run->seeded);
+                  ae_archive_text(run->command), "options", ae_archive_text(run->options), "version",
+                  ae_archive_text(run->version), "environment", ae_archive_text(run->environment), "bank",
+                  ae_archive_text(run->bank), "seeded", (int)run->seeded);
     return c->json ? AE_OK : no_memory(w->err);
 }
 
@@ -250,6 +258,18 @@ static int put_runs(struct writer *w)
     return r;
 }
 
+static int find_reading(void *data, const struct ae_stored_reading *reading)
+{
+    *(bool *)data |= ae_archive_reading_travels(reading);
+    return AE_OK;
+}
+
+/* Programs need no run to be read. */
+static int put_read_submission(void *data, const struct ae_stored_reading *reading)
+{
+    return ae_archive_reading_travels(reading) ? put_submission(data, reading->submission) : AE_OK;
+}
+
 int ae_archive_write(struct ae_store *store, const int64_t *runs, size_t count, const char *tool_version, FILE *out,
                      struct ae_archive_counts *ret, struct ae_error *err)
 {
@@ -264,12 +284,18 @@ int ae_archive_write(struct ae_store *store, const int64_t *runs, size_t count, 
             r = ae_error_set(err, AE_E_NOTFOUND, "there is no run %" PRId64 " in %s", runs[i],
                              ae_store_path(store));
     }
-    if (r == AE_OK && w.chosen_count == 0)
+    const struct ae_reading_filter all = {0};
+    bool there = w.chosen_count > 0;
+    if (r == AE_OK && !there)
+        r = ae_store_readings(store, &all, find_reading, &there, err);
+    if (r == AE_OK && !there)
         r = ae_error_set(err, AE_E_NOTFOUND, "there are no runs in %s", ae_store_path(store));
     if (r == AE_OK)
         r = put_line(&w, json_pack("{s:s, s:s}", "schema", AE_ARCHIVE_SCHEMA, "tool_version", tool_version));
     if (r == AE_OK)
         r = put_runs(&w);
+    if (r == AE_OK && count == 0)
+        r = ae_store_readings(store, &all, put_read_submission, &w, err);
     if (r == AE_OK) {
         const size_t lines = w.lines;
         char chain[AE_SHA256_HEX];

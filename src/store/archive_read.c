@@ -1,5 +1,6 @@
 #include "store/archive.h"
 
+#include "store/archive_reading.h"
 #include "store/archive_text.h"
 #include "store/internal.h"
 
@@ -85,6 +86,11 @@ static int read_submission(struct reader *r, const json_t *line)
         submission.first_seen_ns = first_seen;
         rc = ae_store_submission_put(r->store, &submission, r->err);
     }
+    const char *complaint = NULL;
+    if (rc == AE_OK)
+        rc = ae_archive_readings_read(r->store, submission.sha256, line, &r->counts.readings, &complaint, r->err);
+    if (rc == AE_OK && complaint)
+        rc = bad(r, complaint);
     r->counts.submissions++;
     free(decoded);
     return rc;

@@ -44,6 +44,11 @@ int ae_store_measurement_insert(struct ae_store *store, int64_t run, const struc
 /* Likewise; where the measurement is explained already, nothing happens. */
 int ae_store_explanation_insert(struct ae_store *store, int64_t measurement, const struct ae_explanation *explanation,
                                 struct ae_error *err);
+/* Likewise; where an answer or a refusal came back already, *ret_known is set and nothing happens. AE_E_USAGE: there is
+ * no such submission or prompt. */
+struct ae_stored_reading;
+int ae_store_reading_insert(struct ae_store *store, const struct ae_stored_reading *reading, bool *ret_known,
+                            struct ae_error *err);
 /* Statements of one walk; all NULL at first, finalised by ae_explanation_reader_release(). */
 struct ae_explanation_reader {
     sqlite3_stmt *head, *phases, *reasons;

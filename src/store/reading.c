@@ -121,6 +121,19 @@ int ae_store_reading_settled(struct ae_store *store, const char *submission, con
     return AE_OK;
 }
 
+int ae_store_reading_insert(struct ae_store *store, const struct ae_stored_reading *reading, bool *ret_known,
+                            struct ae_error *err)
+{
+    static const char action[] = "keep the reading";
+    int64_t id;
+    int rc = ae_store_reading_settled(store, reading->submission, reading->model, reading->parameters, reading->prompt,
+                                      ret_known, err);
+    if (rc != AE_OK || *ret_known)
+        return rc;
+    rc = put_row(store, reading, &id, action, err);
+    return rc == AE_OK ? put_findings(store, id, reading, action, err) : rc;
+}
+
 /* The findings of one reading; those beyond the limit, which a hostile file may hold, are passed over. */
 static int findings_of(struct ae_store *store, int64_t id, struct ae_read_finding *ret, size_t *ret_count, const char *action,
                        struct ae_error *err)

@@ -11,6 +11,8 @@
 #include "base/hash.h"
 #include "store/archive.h"
 #include "store/archive_text.h"
+#include "store/generation.h"
+#include "store/reading.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -105,6 +107,59 @@ static void put_measurement(int64_t run, const char *entrant, const char *source
     ae_measurement_release(&m);
 }
 
+/* Three readings of a program and one of a program that no run measured. */
+static void put_readings(void)
+{
+    static const char *const prompts[] = {"Read \"this\".\n", "Read \xff that."};
+    static const char unmeasured[] = "int y;";
+    char digests[2][AE_SHA256_HEX], sha256[AE_SHA256_HEX];
+    const struct ae_read_finding findings[] = {
+        {"M03", "present", 0.25, "tiles; \xe5\x90\x8d", "3-7,12-12"}, {"P02", "absent", 1, "", ""}};
+    for (int i = 0; i < 2; i++) {
+        require(ae_sha256(prompts[i], strlen(prompts[i]), digests[i], &err));
+        require(ae_store_prompt_put(from, digests[i], prompts[i], &err));
+    }
+    require(ae_sha256(plain, sizeof plain - 1, sha256, &err));
+    struct ae_stored_reading r = {.submission = sha256,
+                                  .task = "black_scholes",
+                                  .model = "local",
+                                  .parameters = "{}",
+                                  .prompt = digests[0],
+                                  .told = true,
+                                  .created_ns = 7,
+                                  .state = "valid",
+                                  .answered_by = "local-2026",
+                                  .answer = "{}\0",
+                                  .answer_size = 3,
+                                  .input_tokens = 10,
+                                  .output_tokens = -1,
+                                  .cost = 0.5,
+                                  .findings = findings,
+                                  .finding_count = 2};
+    require(ae_store_reading_put(from, &r, &err));
+    r.prompt = digests[1];
+    r.told = false;
+    r.state = "invalid";
+    r.detail = "no object";
+    r.answer = "\xff";
+    r.answer_size = 1;
+    r.cost = -1;
+    r.finding_count = 0;
+    require(ae_store_reading_put(from, &r, &err));
+    r.model = "remote";
+    r.state = "sent";
+    r.answer = NULL;
+    require(ae_store_reading_put(from, &r, &err)); /* no answer: stays here */
+    char copy[] = "int y;";
+    struct ae_submission submission = {.language = "cuda", .source = copy, .size = sizeof unmeasured - 1, .first_seen_ns = 5};
+    require(ae_sha256(unmeasured, sizeof unmeasured - 1, submission.sha256, &err));
+    require(ae_store_submission_put(from, &submission, &err));
+    r.submission = submission.sha256;
+    r.task = "";
+    r.state = "refused";
+    require(ae_store_reading_put(from, &r, &err));
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -133,6 +188,7 @@ static int setup(void **state)
         if (i == 0)
             first_run = run;
     }
+    put_readings();
     return 0;
 }
 
@@ -184,8 +240,9 @@ static void there_and_back(void **state)
     write_archive(from, NULL, 0, &counts);
     assert_int_equal(counts.runs, 2);
     assert_int_equal(counts.measurements, 4);
-    assert_int_equal(counts.submissions, 2);
+    assert_int_equal(counts.submissions, 3);
     assert_int_equal(counts.environments, 1);
+    assert_int_equal(counts.readings, 3);
     assert_true(ae_archive_is(path));
     char *first = slurp(&size);
     assert_non_null(strstr(first, "\"there/x.c\""));
@@ -194,6 +251,7 @@ static void there_and_back(void **state)
     assert_int_equal(counts.runs, 2);
     assert_int_equal(counts.measurements, 4);
     assert_int_equal(counts.known, 0);
+    assert_int_equal(counts.readings, 3);
     /* all of it: the other store writes the same bytes */
     write_archive(to, NULL, 0, NULL);
     char *second = slurp(&again);
@@ -205,8 +263,58 @@ static void there_and_back(void **state)
     assert_int_equal(counts.runs, 0);
     assert_int_equal(counts.measurements, 0);
     assert_int_equal(counts.known, 4);
+    assert_int_equal(counts.readings, 0);
     assert_int_equal(measurements_in(to), 4);
     free(first);
+}
+
+static int check_reading(void *data, const struct ae_stored_reading *r)
+{
+    int *count = data;
+    ae_autofree char *prompt = NULL;
+    if (++*count != 1)
+        return AE_OK;
+    assert_string_equal(r->task, "black_scholes");
+    assert_string_equal(r->model, "local");
+    assert_string_equal(r->answered_by, "local-2026");
+    assert_true(r->told);
+    assert_int_equal(r->answer_size, 3);
+    assert_memory_equal(r->answer, "{}\0", 3);
+    assert_int_equal(r->input_tokens, 10);
+    assert_int_equal(r->output_tokens, -1);
+    assert_true(r->cost == 0.5);
+    assert_int_equal(r->finding_count, 2);
+    assert_string_equal(r->findings[0].strategy, "M03");
+    assert_string_equal(r->findings[0].lines, "3-7,12-12");
+    assert_true(r->findings[0].confidence == 0.25);
+    assert_string_equal(r->findings[1].presence, "absent");
+    require(ae_store_prompt_get(to, r->prompt, &prompt, &err));
+    assert_string_equal(prompt, "Read \"this\".\n");
+    return AE_OK;
+}
+
+static int readings_there(void)
+{
+    int count = 0;
+    const struct ae_reading_filter all = {0};
+    require(ae_store_readings(to, &all, check_reading, &count, &err));
+    return count;
+}
+
+/* Readings go with their program, and an answer that is there already stays. */
+static void readings(void **state)
+{
+    (void)state;
+    struct ae_archive_counts counts;
+    write_archive(from, &first_run, 1, &counts);
+    assert_int_equal(counts.readings, 2); /* of the programs of that run */
+    require(ae_archive_read(to, path, &counts, &err));
+    assert_int_equal(counts.readings, 2);
+    assert_int_equal(readings_there(), 2);
+    write_archive(from, NULL, 0, NULL);
+    require(ae_archive_read(to, path, &counts, &err));
+    assert_int_equal(counts.readings, 1);
+    assert_int_equal(readings_there(), 3);
 }
 
 static int count_explained(void *data, const struct ae_stored *stored)
@@ -350,6 +458,15 @@ static int read_lines(const char *const *lines)
         "\"environment\":\"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a\",\"bank\":\"\","          \
         "\"seeded\":false}}",                                                                                            \
         "{\"submission\":{\"sha256\":\"" EMPTY_HASH "\",\"language\":\"c\",\"first_seen_ns\":1,\"source\":\"\"}}"
+#define READ_BY(findings, rest)                                                                                         \
+    "{\"submission\":{\"sha256\":\"" EMPTY_HASH "\",\"language\":\"c\",\"first_seen_ns\":1,\"source\":\"\","              \
+    "\"prompts\":[{\"text\":\"\"}],\"readings\":[{\"task\":\"t\",\"model\":\"m\",\"parameters\":\"{}\",\"told\":false,"    \
+    "\"created_ns\":1,\"detail\":\"\",\"answered_by\":\"\",\"findings\":[" findings "]," rest "}]}}"
+#define PROMPTED "\"prompt\":\"" EMPTY_HASH "\","
+#define STATED   "\"state\":\"valid\","
+#define COUNTED  "\"input_tokens\":1,\"output_tokens\":1,"
+#define ANSWERED PROMPTED STATED COUNTED "\"answer\":{\"text\":\"{}\"},\"cost\":null"
+#define FOUND    "[\"M01\",\"present\",0.5,\"s\",[[1,2]]]"
 #define EMPTY_HASH "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 static void forged(void **state)
@@ -415,6 +532,37 @@ static void forged_explanations(void **state)
     assert_int_equal(measurements_in(to), 1);
 }
 
+static void forged_readings(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {
+        "{\"submission\":{\"sha256\":\"" EMPTY_HASH
+        "\",\"language\":\"c\",\"first_seen_ns\":1,\"source\":\"\",\"readings\":[]}}",
+        READ_BY("", STATED COUNTED "\"answer\":null,\"cost\":null"),
+        READ_BY("", "\"prompt\":\"x\"," STATED COUNTED "\"answer\":null,\"cost\":null"),
+        READ_BY("", PROMPTED "\"state\":\"sent\"," COUNTED "\"answer\":null,\"cost\":null"),
+        READ_BY(FOUND, PROMPTED "\"state\":\"refused\"," COUNTED "\"answer\":null,\"cost\":null"),
+        READ_BY("", PROMPTED STATED COUNTED "\"answer\":7,\"cost\":null"),
+        READ_BY("", PROMPTED STATED COUNTED "\"answer\":null,\"cost\":-1"),
+        READ_BY("", PROMPTED STATED COUNTED "\"answer\":null,\"cost\":\"much\""),
+        READ_BY("", PROMPTED STATED "\"input_tokens\":-2,\"output_tokens\":1,\"answer\":null,\"cost\":null"),
+        READ_BY("7", ANSWERED),
+        READ_BY(FOUND "," FOUND, ANSWERED),
+        READ_BY("[\"M01\",\"perhaps\",0.5,\"s\",[]]", ANSWERED),
+        READ_BY("[\"M01\",\"present\",1.5,\"s\",[]]", ANSWERED),
+        READ_BY("[\"an id that is too long\",\"present\",0.5,\"s\",[]]", ANSWERED),
+        READ_BY("[\"M01\",\"present\",0.5,\"s\",[[2,1]]]", ANSWERED),
+        READ_BY("[\"M01\",\"present\",0.5,\"s\",[[0,1]]]", ANSWERED),
+        READ_BY("[\"M01\",\"present\",0.5,\"s\"]", ANSWERED),
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        assert_int_equal(read_lines((const char *const[]){HEAD, refused[i], NULL}), AE_E_INPUT);
+        if (!strstr(err.text, "reading"))
+            fail_msg("case %zu: %s", i, err.text);
+    }
+    require(read_lines((const char *const[]){HEAD, READ_BY(FOUND, ANSWERED), NULL}));
+}
+
 static void base64(void **state)
 {
     (void)state;
@@ -443,7 +591,7 @@ static void base64(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(there_and_back), TEST(explanations), TEST(some_runs), TEST(damaged), TEST(forged),
-                                       TEST(forged_explanations),
+                                       TEST(forged_explanations), TEST(readings), TEST(forged_readings),
                                        cmocka_unit_test(base64)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
