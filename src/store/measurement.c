@@ -336,7 +336,7 @@ static int visit_one(struct reader *reader, int64_t id, int (*visit)(void *, con
                      struct ae_error *err)
 {
     struct ae_stored stored = {.id = id};
-    struct ae_explanation explanation;
+    struct ae_explanation explanation = {0};
     bool explained = false;
     int r = read_row(reader, id, &stored, err);
     if (r == AE_OK && reader->kinds)
