@@ -606,7 +606,8 @@ extern "C" void solution_compute(int N, int num_stations, int base_station, cons
     bool shared_labels = in_shared;
     rules rule_argument = rule;
     void *arguments[] = {&legs_count, &rule_argument, &d, &room, &shared_labels};
-    CHECK(cudaLaunchCooperativeKernel(plan, dim3(static_cast<unsigned>(blocks)),
+    CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(plan),
+                                      dim3(static_cast<unsigned>(blocks)),
                                       dim3(32 * static_cast<unsigned>(block_warps)), arguments,
                                       shared_bytes, nullptr));
 

@@ -200,8 +200,9 @@ extern "C" void solution_compute(int n, int max_iters, const int *in_row_ptr, co
     const size_t blocks =
         std::min(static_cast<size_t>(processors) * std::min(resident, BLOCKS_AN_SM), wanted);
     void *arguments[] = {&graph};
-    CHECK(cudaLaunchCooperativeKernel(sweeps, dim3(static_cast<unsigned>(blocks)), dim3(THREADS),
-                                      arguments, 0, nullptr));
+    CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(sweeps),
+                                      dim3(static_cast<unsigned>(blocks)), dim3(THREADS), arguments,
+                                      0, nullptr));
     CHECK(cudaStreamSynchronize(nullptr));
     const transfer::Array out[] = {{memory + score_at, scores_out, vertices * sizeof(float)}};
     transfer::download(out, 1);

@@ -339,8 +339,9 @@ extern "C" void solution_compute(int B, int n, const int *costs, int *tour_costs
         const size_t blocks =
             std::min(static_cast<size_t>(processors) * std::min(resident, BLOCKS_AN_SM), pieces);
         void *arguments[] = {&problem};
-        CHECK(cudaLaunchCooperativeKernel(kernel, dim3(static_cast<unsigned>(blocks)),
-                                          dim3(THREADS), arguments, 0, nullptr));
+        CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel),
+                                          dim3(static_cast<unsigned>(blocks)), dim3(THREADS),
+                                          arguments, 0, nullptr));
     }
     CHECK(cudaMemcpy(tour_costs_out, device + answers_at, static_cast<size_t>(B) * sizeof(int),
                      cudaMemcpyDeviceToHost));

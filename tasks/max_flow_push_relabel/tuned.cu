@@ -514,8 +514,8 @@ extern "C" void solution_compute(int num_nodes, int num_arcs, const int *tails, 
         const unsigned grid_blocks = static_cast<unsigned>(
             std::min(n / (THREADS / 32 * WARP_VERTICES) + 1, static_cast<size_t>(processors)));
         void *arguments[] = {&network};
-        CHECK(cudaLaunchCooperativeKernel(solve<false>, dim3(grid_blocks), dim3(THREADS), arguments,
-                                          0, nullptr));
+        CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(solve<false>),
+                                          dim3(grid_blocks), dim3(THREADS), arguments, 0, nullptr));
         CHECK(cudaMemcpy(&flow, memory + board_at, sizeof flow, cudaMemcpyDeviceToHost));
         if (cluster)
             CHECK(cudaFree(part));

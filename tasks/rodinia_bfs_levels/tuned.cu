@@ -193,7 +193,7 @@ static void launch_search(Graph graph, size_t edges)
         return;
     }
     void *arguments[] = {&graph};
-    CHECK(cudaLaunchCooperativeKernel(search<false>,
+    CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(search<false>),
                                       dim3(static_cast<unsigned>((processors + 1) / 2)),
                                       dim3(THREADS), arguments, 0, nullptr));
 }

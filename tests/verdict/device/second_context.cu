@@ -43,6 +43,11 @@ extern "C" void solution_compute(int N, const int *types, const float *strikes, 
     cudaDriverEntryPointQueryResult found;
     void *context = nullptr;
     static int once;
-    if (!once++ && cudaGetDriverEntryPointByVersion("cuCtxCreate", &create, 3020, cudaEnableDefault, &found) == cudaSuccess)
+#if CUDART_VERSION >= 12050
+    const cudaError_t got = cudaGetDriverEntryPointByVersion("cuCtxCreate", &create, 3020, cudaEnableDefault, &found);
+#else
+    const cudaError_t got = cudaGetDriverEntryPoint("cuCtxCreate", &create, cudaEnableDefault, &found);
+#endif
+    if (!once++ && got == cudaSuccess)
         ((int (*)(void **, unsigned, int))create)(&context, 0, 0);
 }
