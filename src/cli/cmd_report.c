@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/report_search.h"
 #include "report/report.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ struct values {
     struct ae_task_list tasks;
     unsigned sizes;
     int format, pick;
-    bool detail, domains, floors, json;
+    bool detail, domains, floors, phases, strategies, json;
 };
 
 const struct ae_option ae_report_options_table[] = {
@@ -40,6 +41,10 @@ const struct ae_option ae_report_options_table[] = {
      .help = "how far each device program is from what the machine needs at least", .offset = offsetof(struct values, floors)},
     {.name = "domains", .kind = AE_OPTION_FLAG, .help = "also one row for each entrant and domain",
      .offset = offsetof(struct values, domains)},
+    {.name = "phases", .kind = AE_OPTION_FLAG, .help = "also where the wait goes, of what was evaluated with --profile",
+     .offset = offsetof(struct values, phases)},
+    {.name = "strategies", .kind = AE_OPTION_FLAG, .help = "also which programs show which strategies, and what goes with speed",
+     .offset = offsetof(struct values, strategies)},
     {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "format of the output",
      .offset = offsetof(struct values, format)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "the same as --format json", .offset = offsetof(struct values, json)},
@@ -81,9 +86,13 @@ static int check_format(const struct ae_option *options, uint64_t given, const s
         return ae_error_set(err, AE_E_USAGE, "--json and --format %s are two formats", formats[values->format]);
     if (svg && !leaderboards)
         return ae_error_set(err, AE_E_USAGE, "a picture (svg) is made of leaderboards, which 'report' has");
-    if (svg && (values->detail || values->domains || values->floors))
+    if (svg && (values->detail || values->domains || values->floors || values->phases || values->strategies))
         ae_cli_note("--%s changes nothing: a picture (svg) shows leaderboards alone",
-                    values->detail ? "detail" : values->domains ? "domains" : "floors");
+                    values->detail    ? "detail"
+                    : values->domains ? "domains"
+                    : values->floors  ? "floors"
+                    : values->phases  ? "phases"
+                                      : "strategies");
     if (values->format == AE_FORMAT_CSV && !values->json && values->baseline && strcmp(values->baseline, "reference") != 0)
         ae_cli_note("CSV does not name the baseline: these speedups are over %s", values->baseline);
     return AE_OK;
@@ -119,6 +128,7 @@ int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
     struct values values = {0};
     struct ae_store *store = NULL;
     struct ae_report report = {0};
+    struct ae_report_search search = {0};
     struct ae_error err = {0};
     uint64_t given = 0;
     const int done = ae_cli_parse_given(self, argc, argv, &values, NULL, &given);
@@ -139,11 +149,19 @@ int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
         .sections = AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_MACHINES |
                     AE_REPORT_NOT_RUN | (values.detail || page ? AE_REPORT_DETAIL : 0) |
                     (values.domains || page || book ? AE_REPORT_DOMAINS : 0) |
-                    (values.floors || page || book ? AE_REPORT_FLOORS : 0),
+                    (values.floors || page || book ? AE_REPORT_FLOORS : 0) |
+                    (values.phases || page ? AE_REPORT_PHASES : 0) |
+                    (values.strategies || page ? AE_REPORT_STRATEGIES : 0),
+        .search = &search,
     };
     int rc = check_format(ae_report_options_table, given, &values, true, &err);
     if (rc == AE_OK)
         rc = ae_cli_results(&store, &err);
+    if (rc == AE_OK && (options.sections & AE_REPORT_STRATEGIES)) {
+        rc = ae_cli_search_init(&search, &err);
+        if (rc == AE_E_ENV && !values.strategies) /* a page without strategies, as nobody asked for them, says so */
+            rc = AE_OK;
+    }
     if (rc == AE_OK) {
         rc = ae_report_build(store, &options, &report, &err);
         if (rc == AE_E_NOTFOUND && !values.run && !values.sizes && !values.entrants.count)
@@ -152,6 +170,7 @@ int ae_cmd_report(const struct ae_command *self, int argc, char **argv)
             rc = print(&values, store, &options, &report, "report", json, &err);
         ae_report_release(&report);
     }
+    ae_cli_search_release(&search);
     ae_store_close(store);
     ae_options_release(ae_report_options_table, &values);
     return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);

@@ -203,6 +203,50 @@ void ae_collection_finish(struct ae_collection *c)
     }
 }
 
+/* --- phases ----------------------------------------------------------------------------------------------- */
+
+#define ENOUGH 1 /* ends the walk */
+
+struct explaining {
+    struct ae_collection *collection;
+    struct ae_entry **entries; /* by number */
+    size_t most;
+};
+
+static int explain_one(void *data, size_t number, const struct ae_explanation *explanation)
+{
+    struct explaining *x = data;
+    struct ae_collection *c = x->collection;
+    struct ae_entry_phases *p = ae_arena_alloc(&c->arena, sizeof *p);
+    if (!p)
+        return AE_E_NOMEM;
+    *p = (struct ae_entry_phases){explanation->call_ns, explanation->timed_ns, explanation->floor_ns, {0}, ""};
+    for (int phase = 0; phase < AE_PHASE_COUNT; phase++)
+        p->own_ns[phase] = explanation->phases[phase].own_ns;
+    if (explanation->reason_count > 0 && !(p->reason = ae_arena_text(&c->arena, explanation->reasons[0].text)))
+        return AE_E_NOMEM;
+    x->entries[number]->phases = p;
+    return ++c->explained > x->most && x->most > 0 ? ENOUGH : AE_OK;
+}
+
+int ae_collection_explain(struct ae_collection *c, struct ae_store *store, size_t most, struct ae_error *err)
+{
+    struct explaining x = {c, malloc((c->count + 1) * sizeof *x.entries), most};
+    int64_t *ids = malloc((c->count + 1) * sizeof *ids);
+    size_t count = 0;
+    for (size_t i = 0; x.entries && ids && i < c->count; i++)
+        if (!c->entries[i].hidden) {
+            ids[count] = c->entries[i].id;
+            x.entries[count++] = &c->entries[i];
+        }
+    int r = x.entries && ids ? ae_store_explanations(store, ids, count, explain_one, &x, err) : AE_E_NOMEM;
+    free(x.entries);
+    free(ids);
+    if (r == AE_E_NOMEM)
+        return ae_error_set(err, r, "no memory for the phases of %zu measurements; ask for fewer", c->count);
+    return r == ENOUGH ? AE_OK : r;
+}
+
 /* --- speedups --------------------------------------------------------------------------------------------- */
 
 /* The entry's timings with the base's geometric mean on the same instance in place of the reference's. */

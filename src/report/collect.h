@@ -27,6 +27,12 @@ struct ae_entry { /* one measurement */
     double floor_ns;     /* NaN: not known */
     double fresh_ns; /* median of the fresh calls; NaN: none */
     struct ae_speedup speed;
+    const struct ae_entry_phases *phases; /* NULL: not profiled, or not read */
+};
+
+struct ae_entry_phases { /* what tables show of an explanation */
+    int64_t call_ns, timed_ns, floor_ns, own_ns[AE_PHASE_COUNT];
+    const char *reason; /* the first */
 };
 
 struct ae_collection {
@@ -38,6 +44,7 @@ struct ae_collection {
     struct ae_entry *entries;
     size_t count, room;
     bool hiding; /* what is added now is hidden */
+    size_t explained; /* entries with phases */
 };
 
 /* Appends what the filter finds; which trials are read is decided here. */
@@ -47,6 +54,10 @@ void ae_collection_release(struct ae_collection *collection);
 /* Once all is collected: orders the entries by environment, size, task, entrant, hidden, target, seeded, sample,
  * newest first; marks what is stale. */
 void ae_collection_finish(struct ae_collection *collection);
+
+/* Once it is finished: reads the phases of the displayed entries. With more than `most` that have some (0: never) it stops
+ * at one more than that. */
+int ae_collection_explain(struct ae_collection *collection, struct ae_store *store, size_t most, struct ae_error *err);
 
 const char *ae_entry_task(const struct ae_collection *collection, const struct ae_entry *entry);
 const char *ae_entry_entrant(const struct ae_collection *collection, const struct ae_entry *entry);

@@ -63,10 +63,10 @@ static int put_head(const struct ae_report *report, FILE *out, struct ae_error *
     return r;
 }
 
-/* The one table of all measurements is long: it comes after the charts. */
+/* Tables of one row a measurement are long: they come after the charts. */
 static bool is_detail(const struct ae_table *table)
 {
-    return strcmp(table->id, "detail") == 0;
+    return strcmp(table->id, "detail") == 0 || strcmp(table->id, "phases") == 0;
 }
 
 static void put_links(const struct ae_report *report, bool detail, FILE *out)
@@ -112,7 +112,8 @@ static void put_intro(const struct ae_report *report, const struct ae_report_hea
           out);
 }
 
-static void put_charts(FILE *out)
+/* wanted: strategies were to be looked for. */
+static void put_charts(const struct ae_report *report, bool wanted, FILE *out)
 {
     static const struct {
         const char *name, *title;
@@ -121,6 +122,9 @@ static void put_charts(FILE *out)
         {"scale", "From small to large"},
         {"tuned", "Distance to the tuned program"},
         {"failures", "Outcomes by verdict"},
+        {"phases", "Where the wait goes"},
+        {"strategies", "Strategies: which programs show which"},
+        {"lift", "Strategies: what goes with speed within tasks"},
     };
     fputs("<section id=\"charts\"><h2>Charts</h2>\n", out);
     if (ae_assets_have_charts()) {
@@ -138,6 +142,10 @@ static void put_charts(FILE *out)
               "the tables hold all the numbers.</p>\n",
               out);
     }
+    if (wanted && !report->searched)
+        fputs("<p class=\"note\">Nobody looked for strategies in the sources: the program that made this report was built "
+              "without the grammar of CUDA.</p>\n",
+              out);
     fputs("</section>\n", out);
 }
 
@@ -172,10 +180,10 @@ int ae_report_print_html(struct ae_store *store, const struct ae_report *report,
         return r;
     put_intro(report, header, out);
     put_tables(report, false, out);
-    put_charts(out);
+    put_charts(report, options && (options->sections & AE_REPORT_STRATEGIES), out);
     put_tables(report, true, out);
     if (store) {
-        r = ae_html_submissions(store, options, out, err);
+        r = ae_html_submissions(store, report, options, out, err);
         if (r == AE_OK)
             r = ae_html_environments(store, out, err);
     }

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "report/html_text.h"
 #include "report/print.h"
+#include "report/search.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -29,6 +30,7 @@ struct piece {
 
 struct pages {
     struct ae_store *store;
+    const struct ae_searched *searched; /* NULL: nobody looked */
     FILE *scratch;
     struct piece *pieces;
     size_t count, room;
@@ -68,6 +70,69 @@ static void put_trials(const struct ae_measurement *m, FILE *out)
     fputs("</pre></details>\n", out);
 }
 
+/* The phases of a call one behind the other, each bar where the one before ended; a table without the bars as well. */
+static void put_waterfall(const struct ae_explanation *e, FILE *out)
+{
+    const double call = e->call_ns > 0 ? (double)e->call_ns : 1;
+    bool floors = false;
+    double before = 0;
+    for (int phase = 0; phase < AE_PHASE_COUNT; phase++)
+        floors |= e->floors[phase] > 0;
+    fprintf(out,
+            "<table class=\"waterfall\"><caption>Where the wait goes: a profiled call of %.3f ms",
+            (double)e->call_ns * 1e-6);
+    if (e->timed_ns > 0)
+        fprintf(out, ", %.3f ms without the tracer", (double)e->timed_ns * 1e-6);
+    if (e->floor_ns > 0)
+        fprintf(out, "; this machine needs at least %.3f ms, nothing overlapped", (double)e->floor_ns * 1e-6);
+    fprintf(out,
+            "</caption><thead><tr><th scope=\"col\">phase</th><th scope=\"col\" class=\"n\">ms</th><th scope=\"col\" "
+            "class=\"n\">share</th>%s<th aria-hidden=\"true\"></th></tr></thead><tbody>",
+            floors ? "<th scope=\"col\" class=\"n\">floor (ms)</th>" : "");
+    for (int phase = 0; phase < AE_PHASE_COUNT; phase++) {
+        const int64_t ns = e->phases[phase].own_ns;
+        if (ns <= 0)
+            continue;
+        /* what a file claims beyond the call is cut off at its end */
+        const double from = fmin(before / call, 1), to = fmin((before + (double)ns) / call, 1);
+        fputs("<tr><th scope=\"row\" title=\"", out);
+        ae_html_put(ae_phase_meaning((enum ae_phase)phase), out);
+        fputs("\">", out);
+        ae_html_put(ae_phase_title((enum ae_phase)phase), out);
+        fprintf(out, "</th><td class=\"n\">%.3f</td><td class=\"n\">%.1f %%</td>", (double)ns * 1e-6,
+                100 * (double)ns / call);
+        if (floors && e->floors[phase] > 0)
+            fprintf(out, "<td class=\"n\">%.3f</td>", (double)e->floors[phase] * 1e-6);
+        else if (floors)
+            fputs("<td></td>", out);
+        fprintf(out,
+                "<td class=\"bar\" aria-hidden=\"true\"><i class=\"p-%s\" "
+                "style=\"margin-left:%.2f%%;width:%.2f%%\"></i></td></tr>\n",
+                ae_phase_name((enum ae_phase)phase), 100 * from, 100 * (to - from));
+        before += (double)ns;
+    }
+    fputs("</tbody></table>\n", out);
+    if (e->note[0]) {
+        fputs("<p class=\"note\">Phases of the device are not known: ", out);
+        ae_html_put(e->note, out);
+        fputs("</p>\n", out);
+    }
+    if (e->dropped > 0)
+        fprintf(out, "<p class=\"note\">%lld events found no room in the trace: the phases are not complete.</p>\n",
+                (long long)e->dropped);
+    if (e->reason_count == 0)
+        return;
+    fputs("<ol class=\"reasons\">", out);
+    for (int i = 0; i < e->reason_count; i++) {
+        fputs("<li>", out);
+        ae_html_put(e->reasons[i].text, out);
+        fputs(" <small>", out);
+        ae_html_put(e->reasons[i].rule, out);
+        fputs("</small></li>", out);
+    }
+    fputs("</ol>\n", out);
+}
+
 static void put_measurement(const struct ae_stored *stored, FILE *out)
 {
     const struct ae_measurement *m = &stored->measurement;
@@ -88,6 +153,8 @@ static void put_measurement(const struct ae_stored *stored, FILE *out)
              (long long)stored->run, stored->task_version);
     put_fact("stored as", text, out);
     fputs("</dl>\n", out);
+    if (stored->explanation)
+        put_waterfall(stored->explanation, out);
     if (m->log && *m->log) {
         fputs("<details><summary>Log</summary><pre>", out);
         ae_html_put(m->log, out);
@@ -171,13 +238,49 @@ static int copy_piece(struct pages *p, const struct piece *piece, FILE *out)
     return AE_OK;
 }
 
-static int put_source(struct pages *p, const char *sha256, size_t *bytes, FILE *out, struct ae_error *err)
+/* NULL: nobody looked at it. */
+static const struct ae_report_program *program_of(const struct pages *p, const struct piece *piece)
+{
+    const int number = ae_searched_find(p->searched, piece->task, piece->submission);
+    return number < 0 || piece->target != AE_CUDA ? NULL : &p->searched->programs[number];
+}
+
+static void put_findings(const struct pages *p, const struct ae_report_program *program, FILE *out)
+{
+    fprintf(out, "<details class=\"strategies\" open><summary>Strategies found: %zu</summary><dl>\n", program->finding_count);
+    for (size_t i = 0; i < program->finding_count; i++) {
+        const struct ae_report_finding *f = &program->findings[i];
+        const struct ae_report_strategy *strategy = &p->searched->search->strategies[f->strategy];
+        fputs("<dt title=\"", out);
+        ae_html_put(strategy->definition, out);
+        fputs("\">", out);
+        ae_html_put(strategy->id, out);
+        fputs(" ", out);
+        ae_html_put(strategy->name, out);
+        fputs("</dt><dd>", out);
+        ae_html_put(f->sentence, out);
+        fprintf(out, " <small>confidence %.2f%s", f->confidence, f->line_count ? ", line" : "");
+        for (int k = 0; k < f->line_count; k++) {
+            fprintf(out, "%s%d", k ? ", " : f->line_count > 1 || f->lines[0].last > f->lines[0].first ? "s " : " ",
+                    f->lines[k].first);
+            if (f->lines[k].last > f->lines[k].first)
+                fprintf(out, "-%d", f->lines[k].last);
+        }
+        fputs("</small></dd>\n", out);
+    }
+    fputs("</dl></details>\n", out);
+}
+
+static int put_source(struct pages *p, const struct piece *piece, size_t *bytes, FILE *out, struct ae_error *err)
 {
     struct ae_submission submission;
-    const int r = ae_store_submission_get(p->store, sha256, &submission, err);
+    const struct ae_report_program *program = program_of(p, piece);
+    const int r = ae_store_submission_get(p->store, piece->submission, &submission, err);
     if (r != AE_OK)
         return r;
     *bytes += submission.size;
+    if (program)
+        put_findings(p, program, out);
     if (*bytes > SOURCES_MAX) {
         fputs("<p class=\"note\">The source is left out: too many are in this report. 'acceleval export' has them "
               "all.</p>\n",
@@ -188,7 +291,7 @@ static int put_source(struct pages *p, const char *sha256, size_t *bytes, FILE *
         fputs(", SHA-256 ", out);
         ae_html_put(submission.sha256, out);
         fputs("</summary><pre><code>", out);
-        ae_html_text(submission.source, submission.size, out);
+        ae_html_source(submission.source, submission.size, program, p->searched ? p->searched->search : NULL, out);
         fputs("</code></pre></details>\n", out);
     }
     ae_submission_release(&submission);
@@ -204,7 +307,16 @@ static int put_section(struct pages *p, const struct piece *pieces, size_t count
     ae_html_put(first->task, out);
     fputs("\" data-entrant=\"", out);
     ae_html_put(first->entrant, out);
-    fprintf(out, "\" data-target=\"%s\"><summary><b>", ae_target_name(first->target));
+    fprintf(out, "\" data-target=\"%s\"", ae_target_name(first->target));
+    const struct ae_report_program *program = program_of(p, first);
+    if (program) { /* for the heat map */
+        fputs(" data-strategies=\"", out);
+        for (int k = 0, n = 0; k < p->searched->search->count; k++)
+            if (program->has >> k & 1)
+                fprintf(out, "%s%s", n++ ? " " : "", p->searched->search->strategies[k].id);
+        fputs("\"", out);
+    }
+    fputs("><summary><b>", out);
     ae_html_put(first->task, out);
     fputs("</b> ", out);
     ae_html_put(first->entrant, out);
@@ -222,7 +334,7 @@ static int put_section(struct pages *p, const struct piece *pieces, size_t count
         if (copy_piece(p, &pieces[i], out) != AE_OK)
             r = ae_error_set(err, AE_E_IO, "cannot read a scratch file back");
     if (r == AE_OK)
-        r = put_source(p, first->submission, bytes, out, err);
+        r = put_source(p, first, bytes, out, err);
     fputs("</details>\n", out);
     return r;
 }
@@ -230,7 +342,7 @@ static int put_section(struct pages *p, const struct piece *pieces, size_t count
 static int collect(struct pages *p, const struct ae_report_options *options, struct ae_error *err)
 {
     struct ae_measurement_filter filter = options->filter;
-    filter.with_log = true;
+    filter.with_log = filter.explained = true;
     filter.trials = AE_TRIALS_ALL;
     int r = AE_OK;
     if (!options->entrants)
@@ -244,10 +356,10 @@ static int collect(struct pages *p, const struct ae_report_options *options, str
     return r == AE_E_IO ? ae_error_set(err, r, "cannot write a scratch file") : r;
 }
 
-int ae_html_submissions(struct ae_store *store, const struct ae_report_options *options, FILE *out,
-                        struct ae_error *err)
+int ae_html_submissions(struct ae_store *store, const struct ae_report *report, const struct ae_report_options *options,
+                        FILE *out, struct ae_error *err)
 {
-    struct pages p = {.store = store, .scratch = tmpfile()};
+    struct pages p = {.store = store, .searched = report->searched, .scratch = tmpfile()};
     if (!p.scratch)
         return ae_error_set(err, AE_E_IO, "cannot make a scratch file in $TMPDIR or /tmp");
     int r = collect(&p, options, err);

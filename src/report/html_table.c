@@ -38,6 +38,8 @@ static void put_cell(const struct ae_column *column, const struct ae_cell *cell,
     fprintf(out, "<%s", tag);
     if (cell->kind == AE_CELL_OUTCOME)
         fprintf(out, " class=\"%s\"", heat_class(cell));
+    else if (column->heat && cell->value > 0) /* an empty cell's value is 0 */
+        fprintf(out, " class=\"s%d\"", (int)ceil(4 * fmin(cell->value, 1)));
     else if (ae_column_is_numeric(column))
         fputs(" class=\"n\"", out);
     if (cell->kind != AE_CELL_TEXT && cell->kind != AE_CELL_EMPTY && cell->kind != AE_CELL_INTERVAL)

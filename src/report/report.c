@@ -1,3 +1,4 @@
+#include "report/search.h"
 #include "report/sections.h"
 
 #include "base/text.h"
@@ -76,7 +77,22 @@ static bool build_board(struct ae_builder *b, const struct ae_board *board, unsi
            (!(sections & AE_REPORT_DOMAINS) || ae_section_domains(b, board)) &&
            (!(sections & AE_REPORT_MATRIX) || ae_section_matrix(b, board)) &&
            (!(sections & AE_REPORT_FLOORS) || ae_section_floors(b, board)) &&
+           (!(sections & AE_REPORT_PHASES) || ae_section_phases(b, board)) &&
            (!(sections & AE_REPORT_DETAIL) || ae_section_detail(b, board));
+}
+
+static bool build_pass(struct ae_builder *b, const struct ae_board *board, unsigned sections, int pass)
+{
+    switch (pass) {
+    case 0:
+        return build_board(b, board, sections);
+    case 1:
+        return !(sections & AE_REPORT_YARDSTICKS) || ae_section_yardsticks(b, board);
+    case 2:
+        return ae_section_lifts(b, board);
+    default:
+        return ae_section_not_run(b, board);
+    }
 }
 
 /* Board by board; what is said of all boards in one table comes after them, what could not run
@@ -88,16 +104,17 @@ static void build(struct ae_builder *b)
             ? b->options->sections
             : AE_REPORT_LEADERBOARD | AE_REPORT_YARDSTICKS | AE_REPORT_MATRIX | AE_REPORT_MACHINES |
                   AE_REPORT_NOT_RUN;
-    for (int pass = 0; pass < 3; pass++) {
-        if (pass == 2 && (sections & AE_REPORT_MACHINES) && !b->report->failed)
+    for (int pass = 0; pass < 4; pass++) {
+        if (pass == 2 && !b->report->searched)
+            continue;
+        if (pass == 2 && !b->report->failed)
+            b->report->failed = !ae_section_strategies(b);
+        if (pass == 3 && (sections & AE_REPORT_MACHINES) && !b->report->failed)
             b->report->failed = !ae_section_machines(b, (sections & AE_REPORT_DETAIL) != 0);
         for (size_t at = 0, next; at < b->collection->count && !b->report->failed; at = next) {
             struct ae_board board;
             if (!ae_board_make(&board, b->report, b->collection, at, b->options, &next) ||
-                (board.who_count > 0 && !(pass == 0   ? build_board(b, &board, sections)
-                                          : pass == 1 ? !(sections & AE_REPORT_YARDSTICKS) ||
-                                                            ae_section_yardsticks(b, &board)
-                                                      : ae_section_not_run(b, &board))))
+                (board.who_count > 0 && !build_pass(b, &board, sections, pass)))
                 b->report->failed = true;
             ae_board_release(&board);
         }
@@ -114,8 +131,12 @@ int ae_report_build(struct ae_store *store, const struct ae_report_options *opti
         ae_collection_finish(&collection);
         r = check_baseline(&collection, options->baseline, err);
     }
+    if (r == AE_OK && (options->sections & AE_REPORT_PHASES))
+        r = ae_collection_explain(&collection, store, options->detail_max, err);
+    if (r == AE_OK && options->search && options->search->look && (options->sections & AE_REPORT_STRATEGIES))
+        r = ae_searched_new(store, options->search, &collection, &ret->searched, err);
     if (r == AE_OK) {
-        struct ae_builder builder = {ret, options, &collection, SIZE_MAX, SIZE_MAX, SIZE_MAX};
+        struct ae_builder builder = {ret, options, &collection, SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
         build(&builder);
         r = ae_report_check(ret, err);
     }

@@ -38,8 +38,52 @@ enum ae_pick {
 #define AE_REPORT_FLOORS      (1u << 7) /* time over the machine's floor, task by task */
 #define AE_REPORT_YARDSTICKS  (1u << 5) /* the best entrant of each task against hand-written programs */
 #define AE_REPORT_MACHINES    (1u << 6) /* the same entrants on several machines; by task where detail is wanted */
+#define AE_REPORT_PHASES      (1u << 8) /* where the wait goes: one row a measurement that was profiled */
+#define AE_REPORT_STRATEGIES  (1u << 9) /* which programs for a device show which, and what goes with speed; with a search only */
 #define AE_REPORT_PAGE_ROWS 10000 /* of a table, more than which no browser shows with pleasure */
-#define AE_REPORT_ALL         255u
+#define AE_REPORT_ALL         1023u
+
+/* --- strategies: what a search for them says of programs. The caller gives the search, so that reports need no grammar. */
+
+struct ae_report_strategy {
+    const char *id, *name, *definition; /* "M03", "shared-memory tiling", a sentence */
+};
+
+#define AE_REPORT_STRATEGIES_MAX 64
+#define AE_REPORT_FINDING_LINES  16
+
+/* One strategy that is present in one program. */
+struct ae_report_finding {
+    int strategy; /* number in the search's list */
+    double confidence;
+    char sentence[256]; /* hostile: it quotes names */
+    struct ae_report_lines {
+        int first, last; /* from 1, both included */
+    } lines[AE_REPORT_FINDING_LINES];
+    int line_count;
+};
+
+struct ae_report_program {
+    const char *task, *source; /* given */
+    size_t source_size;
+    bool looked;         /* the rest is the search's answer; false: it could not be looked at */
+    uint64_t has, known; /* bit k: it has strategy k; that is known */
+    struct ae_report_finding *findings; /* malloc'ed by the search, freed by the report; of those in `has` */
+    size_t finding_count;
+};
+
+struct ae_report_search {
+    const struct ae_report_strategy *strategies;
+    int count;
+    /* Fills in the answers; a program that cannot be read is no error. */
+    int (*look)(void *data, struct ae_report_program *programs, size_t count, struct ae_error *err);
+    void *data;
+};
+
+/* Bytes of the sources that one report has looked at, right programs first: a second or two of searching. A report of more
+ * than AE_REPORT_PAGE_ROWS measurements has no such time. */
+#define AE_REPORT_SEARCH_BYTES       ((size_t)8 << 20)
+#define AE_REPORT_SEARCH_BYTES_LARGE ((size_t)1 << 20)
 
 /* N, the tasks of a board, are those that any displayed entrant was measured on. A task that an entrant was not
  * measured on counts as failed; one that could not be judged (not_run, host_error, measured at an older version of
@@ -52,6 +96,7 @@ struct ae_report_options {
     enum ae_pick pick;
     size_t detail_max; /* with more measurements than these the detail is left out, and says so; 0: never */
     unsigned sections; /* mask of AE_REPORT_*; 0: leaderboard, yardsticks, matrix, machines, not run */
+    const struct ae_report_search *search; /* NULL, or without `look`: none; lives as long as the report */
 };
 
 /* What machine formats carry besides the tables. */

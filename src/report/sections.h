@@ -9,7 +9,7 @@ struct ae_builder {
     struct ae_report *report;
     const struct ae_report_options *options;
     const struct ae_collection *collection;
-    size_t detail, not_run, yardsticks; /* tables that all boards share; SIZE_MAX: none yet */
+    size_t detail, not_run, yardsticks, phases, strategies; /* tables that all boards share; SIZE_MAX: none yet */
 };
 
 /* Each appends the rows of one board; false where memory ran out. */
@@ -23,6 +23,11 @@ bool ae_section_machines(struct ae_builder *builder, bool by_task);
 bool ae_section_floors(struct ae_builder *builder, const struct ae_board *board);
 bool ae_section_matrix(struct ae_builder *builder, const struct ae_board *board);
 bool ae_section_detail(struct ae_builder *builder, const struct ae_board *board);
+/* Nothing where no measurement was profiled. */
+bool ae_section_phases(struct ae_builder *builder, const struct ae_board *board);
+/* Of all boards at once, then of one; only where the report's programs were searched. */
+bool ae_section_strategies(struct ae_builder *builder);
+bool ae_section_lifts(struct ae_builder *builder, const struct ae_board *board);
 bool ae_section_not_run(struct ae_builder *builder, const struct ae_board *board);
 
 /* The machine's floor over the time of the one that stands for the entrant; NaN: not known, or not passed. */

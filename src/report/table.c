@@ -1,6 +1,7 @@
 #include "report/table.h"
 
 #include "report/arena.h"
+#include "report/search.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -24,6 +25,7 @@ void ae_report_release(struct ae_report *report)
     if (report->arena)
         ae_arena_release(report->arena);
     free(report->arena);
+    ae_searched_release(report->searched);
     *report = (struct ae_report){0};
 }
 

@@ -37,6 +37,7 @@ struct ae_column {
     bool interval;           /* cells may carry one: CSV gets NAME_low and NAME_high too */
     bool key;   /* names the row, or must stand beside its numbers: repeated where a terminal is too narrow */
     bool extra; /* for machines: left out of terminal and Markdown */
+    bool heat;  /* cells are shares, which a page may colour */
 };
 
 struct ae_arena;
@@ -58,6 +59,7 @@ struct ae_report {
     size_t table_count, table_room;
     const char *summary;    /* one sentence, or NULL */
     struct ae_arena *arena; /* every string of the report */
+    struct ae_searched *searched; /* what was found in its programs; NULL: nobody looked */
     bool failed;            /* memory ran out while building: ae_report_check() says so */
 };
 

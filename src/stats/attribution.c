@@ -337,8 +337,8 @@ static int regress(const struct table *t, struct ae_attribution *ret, struct ae_
     return rc;
 }
 
-int ae_attribute(const struct ae_traited *rows, size_t count, int traits, struct ae_attribution *ret,
-                 struct ae_error *err)
+static int attribute(const struct ae_traited *rows, size_t count, int traits, bool effects, struct ae_attribution *ret,
+                     struct ae_error *err)
 {
     struct table t;
     *ret = (struct ae_attribution){.ridge = NAN, .explained = NAN};
@@ -358,10 +358,22 @@ int ae_attribute(const struct ae_traited *rows, size_t count, int traits, struct
         ae_benjamini_hochberg(p, q, (size_t)traits);
         for (int k = 0; k < traits; k++)
             ret->worth[k].q = q[k];
-        if (t.tasks > 1)
+        if (effects && t.tasks > 1)
             rc = regress(&t, ret, err);
     }
     free(differences);
     free_table(&t);
     return rc;
+}
+
+int ae_attribute(const struct ae_traited *rows, size_t count, int traits, struct ae_attribution *ret,
+                 struct ae_error *err)
+{
+    return attribute(rows, count, traits, true, ret, err);
+}
+
+int ae_attribute_lifts(const struct ae_traited *rows, size_t count, int traits, struct ae_attribution *ret,
+                       struct ae_error *err)
+{
+    return attribute(rows, count, traits, false, ret, err);
 }

@@ -52,6 +52,10 @@ struct ae_attribution {
 int ae_attribute(const struct ae_traited *rows, size_t count, int traits, struct ae_attribution *ret,
                  struct ae_error *err);
 
+/* The same without the regression, whose time grows with the programs: ridge, explained and the effects are NaN. */
+int ae_attribute_lifts(const struct ae_traited *rows, size_t count, int traits, struct ae_attribution *ret,
+                       struct ae_error *err);
+
 /* |A and B| / |A or B| over the rows in which both are known; NaN where nobody has either. */
 double ae_jaccard(const struct ae_traited *rows, size_t count, int a, int b);
 

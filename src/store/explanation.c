@@ -200,3 +200,25 @@ int ae_store_explanation_find(struct ae_store *store, const char *submission, st
     ae_explanation_reader_release(&reader);
     return r;
 }
+
+int ae_store_explanations(struct ae_store *store, const int64_t *ids, size_t count,
+                          int (*visit)(void *data, size_t number, const struct ae_explanation *explanation), void *data,
+                          struct ae_error *err)
+{
+    struct ae_explanation_reader reader = {0};
+    /* one view of the file for all of them */
+    const bool outermost = sqlite3_get_autocommit(store->db) != 0;
+    const int rc = outermost ? sqlite3_exec(store->db, "BEGIN", NULL, NULL, NULL) : SQLITE_OK;
+    int r = rc == SQLITE_OK ? AE_OK : ae_store_error(store, rc, reading, err);
+    for (size_t i = 0; r == AE_OK && i < count; i++) {
+        struct ae_explanation explanation;
+        bool there = false;
+        r = ae_store_explanation_read(store, &reader, ids[i], &explanation, &there, err);
+        if (r == AE_OK && there)
+            r = visit(data, i, &explanation);
+    }
+    ae_explanation_reader_release(&reader);
+    if (outermost && rc == SQLITE_OK)
+        ae_store_rollback(store);
+    return r;
+}

@@ -341,9 +341,11 @@ static int visit_one(struct reader *reader, int64_t id, int (*visit)(void *, con
     int r = read_row(reader, id, &stored, err);
     if (r == AE_OK && reader->kinds)
         r = read_trials(reader, id, &stored.measurement, err);
-    if (r == AE_OK && reader->explained)
+    if (r == AE_OK && reader->explained) {
         r = ae_store_explanation_read(reader->store, &reader->explanations, id, &explanation, &explained, err);
-    stored.explanation = explained ? &explanation : NULL;
+        if (explained)
+            stored.explanation = &explanation;
+    }
     if (r == AE_OK)
         r = visit(data, &stored);
     ae_measurement_release(&stored.measurement);

@@ -115,6 +115,12 @@ int ae_store_explanation_put(struct ae_store *store, int64_t measurement, const 
 int ae_store_explanation_find(struct ae_store *store, const char *submission, struct ae_explanation *ret,
                               enum ae_size *ret_size, char ret_environment[96], bool *ret_there, struct ae_error *err);
 
+/* Of the measurements of these numbers, those that are explained; `number` is the place in ids. A nonzero return of visit
+ * ends the walk and is returned. */
+int ae_store_explanations(struct ae_store *store, const int64_t *ids, size_t count,
+                          int (*visit)(void *data, size_t number, const struct ae_explanation *explanation), void *data,
+                          struct ae_error *err);
+
 struct ae_measurement_key {
     int64_t run;             /* 0: any */
     const char *environment; /* NULL: any */

@@ -1,6 +1,7 @@
 /* An HTML report in a browser without a screen: it opens in time, asks for nothing, complains of nothing, and sorting,
  * filtering, opening a submission and drawing work.
- *     node report.mjs PLAYWRIGHT_FOLDER CHROMIUM REPORT.html [--no-charts] [--screenshots FOLDER] [--limit-ms N] */
+ *     node report.mjs PLAYWRIGHT_FOLDER CHROMIUM REPORT.html [--no-charts] [--no-strategies] [--screenshots FOLDER]
+ *         [--limit-ms N] */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -10,6 +11,7 @@ import path from 'node:path';
 const [folder, executablePath, file, ...rest] = process.argv.slice(2);
 const option = (name) => (rest.includes(name) ? rest[rest.indexOf(name) + 1] : undefined);
 const charts = !rest.includes('--no-charts');
+const strategies = !rest.includes('--no-strategies');
 const shots = option('--screenshots');
 const { chromium } = createRequire(path.resolve(folder, 'x.js'))('playwright-core');
 
@@ -68,11 +70,35 @@ try {
   const open = page.locator('.submission[open]');
   assert.equal(await open.count(), 1);
   assert.equal(await open.getAttribute('data-task'), task);
+  const opened_ = await open.getAttribute('data-entrant');
   await page.waitForSelector('.submission[open] code .kw');
   assert.match(await open.locator('code').first().textContent(), /solution_compute/);
   if (charts)
     await page.waitForSelector('.submission[open] .plot[data-drawn="yes"] svg');
   if (shots) await page.screenshot({ path: `${shots}/submission.png` });
+
+  /* its waterfall: the bars follow one another and end with the call */
+  const bars = await open.locator('.waterfall').first().locator('.bar i').evaluateAll((all_) => all_.map((i) => {
+    const cell = i.parentElement.getBoundingClientRect(), bar = i.getBoundingClientRect();
+    return [(bar.left - cell.left) / cell.width, (bar.right - cell.left) / cell.width];
+  }));
+  assert.ok(bars.length > 1);
+  const close = (a, b) => assert.ok(Math.abs(a - b) < 0.02, `${a} and ${b}`);
+  bars.forEach(([left], i) => close(left, i ? bars[i - 1][1] : 0));
+  close(bars.at(-1)[1], 1);
+
+  /* its strategies: the same text, marked, and coloured although marks divide it */
+  const source = await open.locator('.source code').textContent();
+  if (strategies) {
+    const ids = (await open.getAttribute('data-strategies')).split(' ');
+    assert.ok(ids[0]);
+    assert.deepEqual((await open.locator('.strategies dt').allTextContents()).map((t) => t.split(' ')[0]), ids);
+    const marked = await open.locator('.found').evaluateAll((all_) => all_.flatMap((f) => f.dataset.ids.split(' ')));
+    assert.ok(marked.length > 0 && marked.every((id) => ids.includes(id)), `${marked} of ${ids}`);
+    assert.ok(await open.locator('.found .kw').count() > 0);
+  } else {
+    assert.equal(await open.locator('.found').count(), 0);
+  }
 
   /* submissions filter */
   await page.locator('#submissions .filter input').fill(`tuned ${task}`);
@@ -92,6 +118,27 @@ try {
       await page.selectOption('.chart[data-chart="scale"] select', task);
       await page.waitForFunction((t) => document.querySelector('.chart[data-chart="scale"] svg').textContent.includes(t), task);
     }
+    const drawnOf = (name, want) => page.waitForFunction(([n, w]) => {
+      const svg = document.querySelector(`.chart[data-chart="${n}"] svg`);
+      return svg && svg.textContent.includes(w);
+    }, [name, want]);
+    await page.selectOption('.chart[data-chart="phases"] select', task);
+    await drawnOf('phases', `a profiled call of ${task}`);
+    if (strategies) {
+      assert.ok(await page.locator('.chart[data-chart="strategies"] svg .mark-rect path').count() > 50);
+      await page.selectOption('.chart[data-chart="strategies"] select', '= tuned');
+      await drawnOf('strategies', task);
+      if (shots) await page.locator('.chart[data-chart="strategies"]').screenshot({ path: `${shots}/chart-strategies-tuned.png` });
+      const lifts = await page.$$eval('table[data-table="lift"]', (all_) => Array.from(all_[0].tBodies[0].rows)
+        .map((r) => ({ says: r.cells[5].textContent, lift: r.cells[4].dataset.v })));
+      assert.ok(lifts.some((l) => l.says.startsWith('too few pairs')) && lifts.some((l) => l.says.startsWith('goes with')));
+      assert.equal(await page.locator('.chart[data-chart="lift"] svg .mark-symbol.role-mark path').count(),
+        lifts.filter((l) => l.lift !== undefined).length, 'a point for each lift');
+      await drawnOf('lift', 'too few pairs: ');
+      await drawnOf('lift', 'right programs of');
+    } else {
+      assert.equal(await page.locator('.chart[data-chart="strategies"]:not([hidden])').count(), 0);
+    }
   } else {
     assert.equal(await page.locator('#no-charts').count(), 1, 'says that there are no charts');
     assert.equal(await page.locator('.chart').count(), 0);
@@ -110,10 +157,15 @@ try {
 
   /* Without script the tables and the sources are there all the same. */
   const plain = await openPage({ javaScriptEnabled: false });
-  assert.ok(await plain.locator(`${board} tbody tr`).count() > 0);
-  await plain.locator('.submission > summary').first().focus();
+  for (const id of ['leaderboard', 'matrix', 'phases'].concat(strategies ? ['strategies', 'strategies_tasks', 'lift'] : []))
+    assert.ok(await plain.locator(`table[data-table="${id}"] tbody tr`).count() > 0, id);
+  const first = plain.locator('.submission').filter({ has: plain.locator('.waterfall') }).first();
+  await first.locator('summary').first().focus();
   await plain.keyboard.press('Enter');
-  assert.ok(await plain.locator('.submission').first().locator('pre code').isVisible());
+  assert.ok(await first.locator('pre code').isVisible());
+  assert.ok(await first.locator('.waterfall tbody th').first().isVisible());
+  assert.equal(await plain.locator(`.submission[data-task="${task}"][data-entrant="${opened_}"] .source code`).textContent(),
+    source, 'what the script does to a source leaves its text alone');
   await plain.close();
 
   assert.deepEqual(complaints, []);

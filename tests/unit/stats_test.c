@@ -533,6 +533,12 @@ static void attribution(void **state)
     }
     assert_int_equal(ae_attribute(rows, 180, 4, &mirrored, &err), 0);
     assert_memory_equal(&a.worth[0], &mirrored.worth[0], sizeof a.worth[0]);
+    /* Without the regression the rest stays. */
+    assert_int_equal(ae_attribute_lifts(rows, 180, 4, &mirrored, &err), 0);
+    assert_true(isnan(mirrored.worth[0].effect) && isnan(mirrored.explained) && mirrored.programs == a.programs);
+    for (int k = 0; k < 3; k++)
+        assert_true(mirrored.worth[k].lift == a.worth[k].lift && mirrored.worth[k].interval.low == a.worth[k].interval.low &&
+                    mirrored.worth[k].q == a.worth[k].q && mirrored.worth[k].winner_share == a.worth[k].winner_share);
     /* Ten tasks cannot tell: no p-value; none at all: nothing. */
     assert_int_equal(ae_attribute(rows, 60, 4, &a, &err), 0);
     assert_true(isnan(a.worth[0].p) && isnan(a.worth[0].q) && a.worth[0].lift > 1.7);

@@ -92,16 +92,29 @@
   function highlight(code) {
     const text = code.textContent;
     if (text.length > 400000) return;
-    const out = document.createDocumentFragment();
-    let from = 0;
+    const tokens = [];
     for (const match of text.matchAll(token)) {
       const name = match[1] ? 'com' : match[2] ? 'str' : match[3] ? 'num' : words.has(match[4]) ? 'kw' : '';
-      if (!name) continue;
-      out.append(text.slice(from, match.index), make('span', { className: name, textContent: match[0] }));
-      from = match.index + match[0].length;
+      if (name) tokens.push({ name, from: match.index, to: match.index + match[0].length });
     }
-    out.append(text.slice(from));
-    code.replaceChildren(out);
+    /* Piece by piece, as lines that show strategies are elements: what goes on from one to the next is cut in two. */
+    const pieces = [];
+    const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) pieces.push(walker.currentNode);
+    let start = 0, k = 0;
+    for (const piece of pieces) {
+      const end = start + piece.data.length, out = document.createDocumentFragment();
+      let from = start;
+      for (; k < tokens.length && tokens[k].from < end; k++) {
+        const t = tokens[k], first = Math.max(t.from, start), last = Math.min(t.to, end);
+        out.append(text.slice(from, first), make('span', { className: t.name, textContent: text.slice(first, last) }));
+        from = last;
+        if (t.to > end) break;
+      }
+      out.append(text.slice(from, end));
+      piece.replaceWith(out);
+      start = end;
+    }
   }
 
   /* The lines of a table of trials. */
@@ -274,6 +287,139 @@
     },
   };
 
+  /* What a profiled call spends its time on, in the order in which it goes through it. */
+  const phaseWords = ['alloc', 'in', 'launch', 'kernel', 'library', 'out', 'wait', 'free', 'host', 'system', 'idle'];
+  const phaseColours = ['#e08a2e', '#4a93cb', '#b5bcc4', '#2f9e63', '#9a6fc9', '#7cb8e4', '#8c959f', '#f0b878', '#63c293',
+    '#c4a6e6', '#d8dde2'];
+  const phases = []; /* one entry a call and phase */
+  for (const b of boards('phases'))
+    for (const row of b.rows) {
+      const at = (name) => row[b.names.indexOf(name)];
+      for (const phase of phaseWords)
+        if (b.names.includes(phase) && numberOf(at(phase)) > 0)
+          phases.push({ task: at('task').textContent, size: at('size').textContent, environment: at('environment').textContent,
+            entrant: `${at('entrant').textContent}${at('target').textContent === 'cpu' ? ' (cpu)' : ''}`,
+            phase, order: phaseWords.indexOf(phase), ms: numberOf(at(phase)), share: numberOf(at(phase)) / numberOf(at('call')) });
+    }
+
+  charts.phases = (task) => {
+    if (!phases.length) return null;
+    let values = phases.filter((p) => p.task === task);
+    if (!task) { /* the mean over the calls of each entrant */
+      const calls = new Map(), sums = new Map();
+      for (const p of phases) {
+        const who = JSON.stringify([p.environment, p.size, p.entrant]);
+        calls.set(who, (calls.get(who) || new Set()).add(p.task));
+        const key = JSON.stringify([who, p.phase]);
+        const sum = sums.get(key) || { ...p, who, share: 0 };
+        sum.share += p.share;
+        sums.set(key, sum);
+      }
+      values = Array.from(sums.values()).map((v) => ({ ...v, share: v.share / calls.get(v.who).size, tasks: calls.get(v.who).size }));
+    }
+    const facet = {};
+    const many = (field) => new Set(phases.map((p) => p[field])).size > 1;
+    if (many('size')) facet.column = { field: 'size', type: 'ordinal', sort: sizes, title: null };
+    if (many('environment')) facet.row = { field: 'environment', type: 'nominal', title: 'environment' };
+    const used = phaseWords.filter((w) => phases.some((p) => p.phase === w));
+    const spec = { width: 360, height: { step: 22 }, mark: 'bar', encoding: {
+      x: task ? { field: 'ms', type: 'quantitative', title: `a profiled call of ${task} (ms)` }
+        : { field: 'share', type: 'quantitative', title: 'share of a profiled call, mean over tasks', axis: { format: '.0%' }, scale: { domain: [0, 1] } },
+      y: { field: 'entrant', type: 'nominal', title: null }, order: { field: 'order' },
+      color: { field: 'phase', type: 'nominal', sort: used,
+        scale: { domain: used, range: used.map((w) => phaseColours[phaseWords.indexOf(w)]) } },
+      tooltip: [{ field: 'entrant' }, { field: 'phase' }, task ? { field: 'ms', format: '.4g' } : { field: 'share', format: '.1%' }]
+        .concat(task ? [] : { field: 'tasks' }) } };
+    return Object.keys(facet).length ? { data: { values }, facet, spec, ...(task ? { resolve: { scale: { x: 'independent' } } } : {}) }
+      : { data: { values }, ...spec };
+  };
+  /* Strategies against entrants, against tasks, or against the tasks of one entrant. */
+  const view = { entrants: 'entrants', tasks: 'tasks' };
+  const shareOf = (cell) => ({ share: numberOf(cell), programs: cell.textContent });
+  const catalogue = new Map(); /* id to name */
+  for (const b of boards('strategies'))
+    for (const row of b.rows) catalogue.set(row[0].textContent, row[1].textContent);
+  const searched = submissions.filter((s) => s.dataset.strategies !== undefined);
+
+  charts.strategies = (what) => {
+    const values = [];
+    if (!what || what === view.entrants)
+      for (const b of boards('strategies'))
+        for (const row of b.rows)
+          for (let c = 3; c < row.length; c++)
+            if (numberOf(row[c]) !== null) values.push({ strategy: row[0].textContent, column: b.names[c], ...shareOf(row[c]) });
+    if (what === view.tasks)
+      for (const b of boards('strategies_tasks'))
+        for (const row of b.rows)
+          for (let c = 1; c < row.length; c++)
+            if (numberOf(row[c]) !== null) values.push({ strategy: b.names[c], column: row[0].textContent, ...shareOf(row[c]) });
+    if (what && what.startsWith('= ')) { /* one entrant: several samples of a task share its column */
+      const tasks = new Map();
+      for (const s of searched)
+        if (s.dataset.entrant === what.slice(2)) {
+          const task = tasks.get(s.dataset.task) || { programs: 0, with: new Map() };
+          task.programs++;
+          for (const id of s.dataset.strategies.split(' ').filter(Boolean)) task.with.set(id, (task.with.get(id) || 0) + 1);
+          tasks.set(s.dataset.task, task);
+        }
+      for (const [column, task] of tasks)
+        for (const strategy of catalogue.keys()) {
+          const n = task.with.get(strategy) || 0;
+          values.push({ strategy, column, share: n / task.programs, programs: `${n}/${task.programs}` });
+        }
+    }
+    const label = (id) => `${id} ${catalogue.get(id) || ''}`;
+    return values.length && { data: { values: values.map((v) => ({ ...v, strategy: label(v.strategy) })) },
+      width: { step: !what || what === view.entrants ? 26 : 15 }, height: { step: 13 }, mark: { type: 'rect' }, encoding: {
+        x: { field: 'column', type: 'nominal', title: null, axis: { labelAngle: -60, labelLimit: 160 } },
+        y: { field: 'strategy', type: 'nominal', title: null, sort: Array.from(catalogue.keys()).map(label), axis: { labelLimit: 300 } },
+        color: { field: 'share', type: 'quantitative', title: 'programs that show it', legend: { format: '.0%' },
+          scale: { domain: [0, 1], range: dark.matches ? ['#16222e', '#2a8ad2'] : ['#f1f5f9', '#08519c'] } },
+        tooltip: [{ field: 'strategy' }, { field: 'column' }, { field: 'programs' }] } };
+  };
+
+  const liftBoards = boards('lift');
+  const liftTables = tables.filter((t) => t.dataset.table === 'lift');
+  charts.lift = (number) => {
+    const b = liftBoards[Number(number || 0)];
+    if (!b) return null;
+    const note = liftTables[Number(number || 0)].closest('section').querySelector('p.note');
+    const values = [];
+    for (const row of b.rows) {
+      const at = (name) => row[b.names.indexOf(name)];
+      const lift = at('lift'), said = at('says').textContent;
+      values.push({ strategy: `${at('strategy').textContent} ${at('name').textContent}`, lift: numberOf(lift), said,
+        known: said.startsWith('too few') || said.startsWith('nothing') ? 'too few pairs' : said,
+        shown: lift.textContent, pairs: numberOf(at('pairs')),
+        low: lift.dataset.lo === undefined ? null : Number(lift.dataset.lo), high: lift.dataset.hi === undefined ? null : Number(lift.dataset.hi) });
+    }
+    const told = ['goes with speed', 'unclear', 'goes with slowness', 'too few pairs'];
+    const y = { field: 'strategy', type: 'nominal', title: null, sort: values.map((v) => v.strategy), axis: { labelLimit: 300 } };
+    const x = { type: 'quantitative', scale: { type: 'log' }, title: 'speed with it over speed without, within tasks' };
+    const color = { field: 'known', type: 'nominal', title: null, legend: { orient: 'top' },
+      scale: { domain: told, range: ['#2f9e63', '#4a93cb', '#d1495b', '#a3abb3'] } };
+    const few = { condition: { test: "datum.known === 'too few pairs'", value: 0.55 }, value: 1 };
+    return { data: { values }, width: 620, height: { step: 15 },
+      title: { text: [b.size, b.environment].filter(Boolean).join(', environment '), subtitle: note ? note.textContent : '', anchor: 'start' },
+      layer: [
+        { mark: { type: 'rule', strokeDash: [3, 3] }, encoding: { x: { datum: 1, type: 'quantitative', scale: { type: 'log' } } } },
+        { transform: [{ filter: 'datum.low !== null' }], mark: { type: 'rule', strokeWidth: 2 },
+          encoding: { y, x: { ...x, field: 'low' }, x2: { field: 'high' }, color, opacity: few } },
+        { mark: { type: 'point', filled: true, size: 60 }, encoding: { y, x: { ...x, field: 'lift' }, color, opacity: few,
+          tooltip: [{ field: 'strategy' }, { field: 'shown', title: 'lift' }, { field: 'pairs' }, { field: 'said', title: 'says' }] } },
+        { transform: [{ filter: "datum.known === 'too few pairs'" }], mark: { type: 'text', align: 'left', fontSize: 9 },
+          encoding: { y, x: { value: 628 }, text: { field: 'said' }, color: { value: '#8c959f' } } },
+      ] };
+  };
+
+  const choices = { /* charts that show one thing of several */
+    scale: ['Task', () => [['', 'all tasks']].concat(Array.from(new Set(matrix.map((m) => m.task))).sort().map((t) => [t, t]))],
+    strategies: ['Columns', () => [[view.entrants, 'by entrant'], [view.tasks, 'by task']].concat(
+      Array.from(new Set(searched.map((s) => s.dataset.entrant))).sort().map((e) => [`= ${e}`, `${e}, by task`]))],
+    lift: ['Size and machine', () => liftBoards.map((b, i) => [String(i), [b.size, liftBoards.some((o) => o.environment !== b.environment) ? b.environment : ''].filter(Boolean).join(', ')])],
+    phases: ['Task', () => [['', 'all tasks']].concat(Array.from(new Set(phases.map((p) => p.task))).sort().map((t) => [t, t]))],
+  };
+
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const drawn = new Set(); /* to draw again when the colours change */
 
@@ -284,7 +430,7 @@
     const text = { labelColor: fg, titleColor: fg };
     return vegaEmbed(plot, { $schema: 'https://vega.github.io/schema/vega-lite/v5.json', ...spec, background: null,
       config: { axis: { ...text, gridColor: line, domainColor: line, tickColor: line }, legend: text, header: text,
-        title: { color: fg }, view: { stroke: line }, rule: { color: fg }, font: 'system-ui, DejaVu Sans, sans-serif' } },
+        title: { color: fg, subtitleColor: fg }, view: { stroke: line }, rule: { color: fg }, font: 'system-ui, DejaVu Sans, sans-serif' } },
     { renderer: 'svg', ast: true, expr: vega.expressionInterpreter,
       actions: { export: true, source: false, compiled: false, editor: false } })
       .then(() => { plot.dataset.drawn = 'yes'; }, (error) => { plot.textContent = `This chart cannot be drawn: ${error.message}`; });
@@ -311,14 +457,15 @@
       figure.hidden = false;
       pending.set(figure, spec);
       watcher.observe(figure);
-      if (name === 'scale') {
-        const select = make('select', { ariaLabel: 'Task' }, make('option', { value: '', textContent: 'all tasks' }),
-          ...Array.from(new Set(matrix.map((m) => m.task))).sort().map((t) => make('option', { value: t, textContent: t })));
+      if (choices[name]) {
+        const [what, list] = choices[name];
+        const select = make('select', { ariaLabel: what }, ...list().map(([value, textContent]) => make('option', { value, textContent })));
         figure.querySelector('figcaption').append(' ', select);
         select.addEventListener('change', () => {
           const plot = figure.querySelector('.plot');
+          pending.delete(figure);
           drawn.forEach((d) => { if (d.plot === plot) drawn.delete(d); });
-          draw(plot, charts.scale(select.value || undefined));
+          draw(plot, charts[name](select.value || undefined));
         });
       }
     }
