@@ -1,5 +1,6 @@
 #include "cli/report_search.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "run/context.h"
 #include "strategy/strategy.h"
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 #define THREADS_MAX 4
+/* Sources of a whole report take a second or two; those made to take long are not waited for any longer. */
+#define LOOK_MAX (30 * AE_SEC)
 
 struct searching {
     struct ae_finder *finder; /* of the first thread; the others make their own */
@@ -26,6 +29,7 @@ struct lane {
     atomic_size_t *next;
     const char *tasks; /* folder; "": there is none */
     struct ae_finder *finder; /* NULL: to be made */
+    int64_t deadline_ns;      /* no program is begun after it */
     int rc;
     struct ae_error err;
 };
@@ -88,7 +92,7 @@ static void *run_lane(void *data)
         lane->rc = ae_finder_new(&own, &lane->err);
         finder = own;
     }
-    while (lane->rc == AE_OK && (i = atomic_fetch_add(lane->next, 1)) < lane->count)
+    while (lane->rc == AE_OK && (i = atomic_fetch_add(lane->next, 1)) < lane->count && ae_now_ns() < lane->deadline_ns)
         lane->rc = look_at(finder, lane->tasks, &lane->programs[i], &lane->err);
     ae_finder_free(own);
     return NULL;
@@ -108,7 +112,7 @@ static int look(void *data, struct ae_report_program *programs, size_t count, st
     if (ae_context_find_tasks(tasks, sizeof tasks, &(struct ae_error){0}) != AE_OK)
         tasks[0] = 0;
     for (int i = 0; i < wanted; i++)
-        lanes[i] = (struct lane){.programs = programs, .count = count, .next = &next, .tasks = tasks};
+        lanes[i] = (struct lane){.programs = programs, .count = count, .next = &next, .tasks = tasks, .deadline_ns = ae_now_ns() + LOOK_MAX};
     lanes[0].finder = searching->finder;
     for (; started < wanted - 1; started++)
         if (pthread_create(&threads[started], NULL, run_lane, &lanes[started + 1]) != 0)

@@ -89,8 +89,10 @@ static int look(struct ae_searched *s, struct ae_error *err)
             given[n++] = s->programs[i];
     const int r = n > 0 ? s->search->look(s->search->data, given, n, err) : AE_OK;
     for (size_t i = 0; i < count; i++)
-        if (s->programs[i].source)
+        if (s->programs[i].source) {
             s->programs[i] = given[k++];
+            s->unread += !s->programs[i].looked;
+        }
     free(given);
     return r;
 }

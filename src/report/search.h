@@ -13,6 +13,7 @@ struct ae_searched {
     int room;
     size_t most;  /* bytes of sources that may be searched */
     int left_out; /* programs beyond them */
+    int unread;   /* programs that the search could not look at */
 };
 
 /* Has the sources of a collection searched: of displayed programs for a device that were judged. *ret is the caller's,

@@ -90,6 +90,12 @@ static void release_shown(struct shown *s)
 
 static void note_left_out(struct ae_builder *b, size_t table)
 {
+    const int unread = b->report->searched->unread;
+    if (unread > 0)
+        ae_report_note(b->report, table,
+                       ae_report_textf(b->report, "%d program%s could not be searched: too long, or the search would have "
+                                                  "taken too long.",
+                                       unread, unread == 1 ? "" : "s"));
     const int left_out = b->report->searched->left_out;
     if (left_out > 0)
         ae_report_note(b->report, table,

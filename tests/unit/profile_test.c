@@ -811,6 +811,46 @@ static void exports_can_be_read_again(void **state)
     ae_profile_release(&p);
 }
 
+/* What is kept beside a result: all phases, which still add up, floors, and the first reasons. */
+static void explanations_are_kept(void **state)
+{
+    struct ae_profile p = {.task = ae_tasks[0], .target = AE_CUDA, .timed_ns = 1000, .note = "n"};
+    struct ae_explanation e;
+    int64_t sum = 0;
+    (void)state;
+    assert_false(ae_profile_explain(&p, &e)); /* no call was explained */
+    const struct shape shape = {CLEAN, KERNEL};
+    perform(&shape, &p.facts);
+    p.profiled_calls = 3;
+    p.facts.dropped = UINT64_MAX; /* a worker may claim anything */
+    assert_int_equal(ae_ceilings_parse(machine, sizeof machine - 1, &p.ceilings, NULL), AE_OK);
+    const struct ae_call_view view = {&p.facts, &p.ceilings, {.bytes_in = 50e6, .bytes_out = 50e6, .steps = 1}, 0, 15};
+    ae_floors_of(&view, &p.floors);
+    p.bottleneck_count = AE_EXPLANATION_REASONS + 2;
+    for (int i = 0; i < p.bottleneck_count; i++) {
+        p.bottlenecks[i] = (struct ae_bottleneck){&ae_bottleneck_rules[i], 0.5, 1000.0 * i, ""};
+        memset(p.bottlenecks[i].text, 'x', sizeof p.bottlenecks[i].text - 1);
+    }
+    assert_true(ae_profile_explain(&p, &e));
+    for (int phase = 0; phase < AE_PHASE_COUNT; phase++)
+        sum += e.phases[phase].own_ns;
+    assert_true(sum > 0 && sum == e.call_ns && e.call_ns == p.facts.call_ns);
+    assert_int_equal(e.calls, 3);
+    assert_int_equal(e.timed_ns, 1000);
+    assert_true(e.floor_ns > 0 && e.floors[AE_PHASE_IN] > 0 && e.floors[AE_PHASE_IN] < e.floor_ns);
+    assert_true(e.dropped == INT64_MAX);
+    assert_string_equal(e.note, "n");
+    assert_int_equal(e.reason_count, AE_EXPLANATION_REASONS);
+    assert_string_equal(e.reasons[1].rule, ae_bottleneck_rules[1].id);
+    assert_int_equal(strlen(e.reasons[1].text), sizeof p.bottlenecks[1].text - 1);
+    assert_int_equal(e.reasons[1].gain_ns, 1000);
+    for (int i = 0; i < ae_bottleneck_rule_count; i++) /* each fits the field */
+        assert_true(strlen(ae_bottleneck_rules[i].id) < sizeof e.reasons[0].rule);
+    for (int phase = 0; phase < AE_PHASE_COUNT; phase++)
+        assert_int_equal(ae_phase_find(ae_phase_name((enum ae_phase)phase)), phase);
+    assert_int_equal(ae_phase_find("nap"), AE_PHASE_COUNT);
+}
+
 static void sanitizers_are_read(void **state)
 {
     (void)state;
@@ -884,6 +924,7 @@ int main(void)
         cmocka_unit_test(tiny_floors_make_no_ratio), cmocka_unit_test(floors_of_whole_calls), cmocka_unit_test(ceilings_are_read),
         cmocka_unit_test(occupancy_is_known),
         cmocka_unit_test(exports_can_be_read_again),
+        cmocka_unit_test(explanations_are_kept),
         cmocka_unit_test(sanitizers_are_read),
         cmocka_unit_test(profilers_are_read),
     };

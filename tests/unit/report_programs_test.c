@@ -256,6 +256,7 @@ static void which_program_shows_which(void **state)
     is_fraction(cell_of(by_entrant, "B2", "b"), 1, 3);
     assert_null(cell_of(by_entrant, "C3", "a")); /* shown by none that could be read */
     assert_null(cell_of(by_entrant, "A1", "c"));
+    assert_true(says_note(by_entrant, "1 program could not be searched"));
     assert_null(cell_of(by_entrant, "A1", "d"));
     assert_null(cell_of(by_entrant, "A1", "e"));
     is_fraction(cell_of(by_task, "alpha", "A1"), 1, 1);

@@ -423,7 +423,9 @@
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const drawn = new Set(); /* to draw again when the colours change */
 
-  function embed(plot, spec) {
+  /* what: a chart, or a function that makes it, called again when the colours change */
+  function embed(plot, what) {
+    const spec = typeof what === 'function' ? what() : what;
     const style = getComputedStyle(document.documentElement);
     const fg = style.getPropertyValue('--fg').trim();
     const line = style.getPropertyValue('--line').trim();
@@ -442,20 +444,19 @@
   if (draw) {
     const pending = new Map();
     const show = (figure) => {
-      const spec = pending.get(figure);
-      if (!spec) return;
+      const name = pending.get(figure);
+      if (!name) return;
       pending.delete(figure);
-      draw(figure.querySelector('.plot'), spec);
+      draw(figure.querySelector('.plot'), () => charts[name]());
     };
     const watcher = new IntersectionObserver((entries) => {
       for (const entry of entries) if (entry.isIntersecting) { watcher.unobserve(entry.target); show(entry.target); }
     }, { rootMargin: '400px' });
     for (const figure of $('.chart')) {
       const name = figure.dataset.chart;
-      const spec = charts[name] && charts[name]();
-      if (!spec) continue;
+      if (!charts[name] || !charts[name]()) continue; /* nothing to show */
       figure.hidden = false;
-      pending.set(figure, spec);
+      pending.set(figure, name);
       watcher.observe(figure);
       if (choices[name]) {
         const [what, list] = choices[name];
@@ -465,7 +466,7 @@
           const plot = figure.querySelector('.plot');
           pending.delete(figure);
           drawn.forEach((d) => { if (d.plot === plot) drawn.delete(d); });
-          draw(plot, charts[name](select.value || undefined));
+          draw(plot, () => charts[name](select.value || undefined));
         });
       }
     }
