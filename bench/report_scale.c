@@ -70,8 +70,11 @@ static int fill(const char *path, long count)
                      "INSERT INTO runs VALUES (1, 1, 1, '', '{}', '', '" HASH "', 0, '')",
                      NULL, NULL, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(db,
-                           "INSERT INTO measurements VALUES (?1, 1, ?7, ?2, 0, ?3, 1, ?4, 'cuda', '', '', ?5,"
-                           " '', ?6, NULL, 0, 0, 0, 0, 0, 16, 0, '', '')",
+                           "INSERT INTO measurements (id, run, submission, entrant, sample, task, task_version, size, target,"
+                           " options_key, source_path, verdict, violation, detail, compile_ns, started_ns, wall_ns, notes,"
+                           " sandbox, cores, seeded, device_uuid, work_in, work_out, work_operations, work_steps, floor_ns)"
+                           " VALUES (?1, 1, ?7, ?2, 0, ?3, 1, ?4, 'cuda', '', '', ?5, '', ?6, 0, 0, 0, 0, 0, 16, 0, '',"
+                           " 1e6, 1e6, 1e9, 20, 50000)",
                            -1, &measurement, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(
             db, "INSERT INTO trials VALUES (?1, ?2, ?3, 0, 0, ?4, 'pass', '', ?5, ?5, ?6, -1, 0, 0, 0, 0.1)", -1,

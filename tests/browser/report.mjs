@@ -118,6 +118,8 @@ try {
       await page.selectOption('.chart[data-chart="scale"] select', task);
       await page.waitForFunction((t) => document.querySelector('.chart[data-chart="scale"] svg').textContent.includes(t), task);
     }
+    for (const name of ['coverage-speed', 'scale', 'tuned', 'floors'])
+      assert.match(await page.locator(`.chart[data-chart="${name}"] svg .role-legend`).first().textContent(), /naive/, 'who is who');
     const drawnOf = (name, want) => page.waitForFunction(([n, w]) => {
       const svg = document.querySelector(`.chart[data-chart="${n}"] svg`);
       return svg && svg.textContent.includes(w);

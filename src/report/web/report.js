@@ -209,6 +209,7 @@
 
   const colour = { field: 'entrant', type: 'nominal', scale: { scheme: 'tableau10' } };
   const shape = { field: 'entrant', type: 'nominal', legend: null };
+  const shapeOfPoints = { field: 'entrant', type: 'nominal' }; /* where there are points alone, shapes and colours share a legend */
 
   const charts = {
     'coverage-speed'() {
@@ -271,8 +272,25 @@
       return values.length && facets({ width: 260, height: { step: 13 }, layer: [
         { mark: { type: 'point', filled: true, opacity: 0.8 }, encoding: {
           x: { field: 'ratio', type: 'quantitative', title: 'speed over that of tuned', scale: { type: 'log' } },
-          y: { field: 'task', type: 'nominal', title: null }, color: colour, shape,
+          y: { field: 'task', type: 'nominal', title: null }, color: colour, shape: shapeOfPoints,
           tooltip: [{ field: 'task' }, { field: 'entrant' }, { field: 'ratio', format: '.3g' }] } },
+        { mark: { type: 'rule', strokeDash: [3, 3] }, encoding: { x: { datum: 1 } } },
+      ] }, values);
+    },
+    floors() {
+      const values = [];
+      const entrants = new Set(matrix.map((m) => m.entrant));
+      for (const b of boards('floors'))
+        for (const row of b.rows)
+          b.names.forEach((entrant, c) => {
+            if (c > 5 && entrants.has(entrant) && numberOf(row[c]) > 0)
+              values.push({ size: b.size, environment: b.environment, task: row[0].textContent, entrant, share: numberOf(row[c]) });
+          });
+      return values.length && facets({ width: 260, height: { step: 13 }, layer: [
+        { mark: { type: 'point', filled: true, opacity: 0.8 }, encoding: {
+          x: { field: 'share', type: 'quantitative', title: 'share of the time that the floor is', axis: { format: '~%' }, scale: { type: 'log' } },
+          y: { field: 'task', type: 'nominal', title: null }, color: colour, shape: shapeOfPoints,
+          tooltip: [{ field: 'task' }, { field: 'entrant' }, { field: 'share', format: '.2%' }] } },
         { mark: { type: 'rule', strokeDash: [3, 3] }, encoding: { x: { datum: 1 } } },
       ] }, values);
     },
