@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct values {
-    struct ae_list entrants;
+    struct ae_list entrants, checks;
     struct ae_task_list tasks;
     unsigned sizes;
     int64_t device, timeout_s, most;
@@ -32,6 +32,8 @@ const struct ae_option ae_profile_options_table[] = {
     {.name = "sanitize", .kind = AE_OPTION_FLAG,
      .help = "one more call under each check of compute-sanitizer: memory, races, barriers, initialisation",
      .offset = offsetof(struct values, sanitize)},
+    {.name = "checks", .kind = AE_OPTION_LIST,
+     .help = "only these checks of --sanitize: memcheck, racecheck, synccheck, initcheck", .offset = offsetof(struct values, checks)},
     {.name = "ncu", .kind = AE_OPTION_FLAG, .help = "one more call under Nsight Compute: how busy each kernel keeps the device",
      .offset = offsetof(struct values, ncu)},
     {.name = "device", .kind = AE_OPTION_INTEGER, .help = "ordinal of the GPU", .fallback = "0", .lo = 0, .hi = 63,
@@ -88,6 +90,17 @@ static json_t *report_json(const struct ae_checker_report *r)
                      text_json(r->detail), "tail", text_json(r->tail), "errors", (json_int_t)r->errors, "lines", lines);
 }
 
+/* Whether the option asks for this one. */
+static bool wanted(const struct values *values, enum ae_checker checker)
+{
+    if (checker == AE_CHECKER_NCU)
+        return values->ncu;
+    for (size_t i = 0; i < values->checks.count; i++)
+        if (strcmp(values->checks.items[i], ae_checker_name(checker)) == 0)
+            return true;
+    return values->sanitize && values->checks.count == 0;
+}
+
 /* Errors that a sanitizer finds make the command fail, as a wrong answer does. */
 static int run_checkers(struct ae_context *context, struct ae_progress *progress, const struct values *values,
                         const struct ae_submission_info *info, enum ae_size size, json_t *profile, int *ret_status,
@@ -97,7 +110,7 @@ static int run_checkers(struct ae_context *context, struct ae_progress *progress
     int rc = AE_OK;
     for (int c = 0; rc == AE_OK && c < AE_CHECKER_COUNT; c++) {
         struct ae_checker_report report;
-        if (!(c == AE_CHECKER_NCU ? values->ncu : values->sanitize))
+        if (!wanted(values, (enum ae_checker)c))
             continue;
         rc = ae_checker_run(context, info, size, (enum ae_checker)c, &report, err);
         ae_progress_clear(progress);
@@ -169,6 +182,16 @@ static bool any_for_gpu(const struct ae_submission_list *list)
 static int check_options(const struct ae_submission_list *list, const struct values *values, uint64_t given,
                          struct ae_error *err)
 {
+    for (size_t i = 0; i < values->checks.count; i++) {
+        int c = 0;
+        while (c < AE_CHECKER_NCU && strcmp(values->checks.items[i], ae_checker_name((enum ae_checker)c)) != 0)
+            c++;
+        if (c == AE_CHECKER_NCU)
+            return ae_error_set(err, AE_E_USAGE, "--checks knows memcheck, racecheck, synccheck and initcheck, not '%.64s'",
+                                values->checks.items[i]);
+    }
+    if (values->checks.count && !values->sanitize)
+        return ae_error_set(err, AE_E_USAGE, "--checks chooses among those of --sanitize: give that too");
     if ((values->sanitize || values->ncu) && !any_for_gpu(list))
         return ae_error_set(err, AE_E_USAGE, "--%s looks at kernels, and %s", values->sanitize ? "sanitize" : "ncu",
                             list->count == 1 ? "this program is for the CPU" : "all these programs are for the CPU");

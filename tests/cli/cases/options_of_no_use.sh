@@ -19,6 +19,8 @@ for option in '--size large' '--task black_scholes' '--entrant me' '--target cpu
 done
 try profile black_scholes.c --ncu
 try profile black_scholes.c --sanitize
+try profile black_scholes.c --checks memcheck
+try profile black_scholes.c --sanitize --checks lint
 try show black_scholes --language c
 try show black_scholes --reference --statement
 try repro black_scholes.c --family tiny --instance 1
