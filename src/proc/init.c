@@ -194,6 +194,33 @@ static void set_up_mounts(void)
     }
 }
 
+/* --- the group ------------------------------------------------------------------------------------------ */
+
+/* Opened while we are whom the parent was: the kernel asks who opened them, not who writes. -1: none. */
+static int group_join = -1, group_kill = -1;
+
+static void open_group(void)
+{
+    if (order->cgroup_fd < 0)
+        return;
+    group_join = openat(order->cgroup_fd, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+    group_kill = openat(order->cgroup_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC); /* not there before 5.14 */
+    (void)close(order->cgroup_fd); /* and with it the maker's lock, which is to end with the maker */
+}
+
+/* The caller alone: supervisor and PID 1 stay outside, so that neither is frozen, nor killed for want of memory. */
+static void join_group(void)
+{
+    if (group_join >= 0 && write(group_join, "0", 1) == 1)
+        layers |= AE_PROC_CGROUP;
+}
+
+static void kill_group(void)
+{
+    if (group_kill >= 0)
+        (void)!write(group_kill, "1", 1);
+}
+
 /* --- the program ---------------------------------------------------------------------------------------- */
 
 /* While still root: an ordinary user may not, and need not. */
@@ -297,6 +324,7 @@ __attribute__((noreturn)) static void become_program(int status, int out, int er
 {
     (void)setsid();
     default_signals();
+    join_group(); /* before its processors are set, which a group may bring its own of */
     status = place_fds(status, out, err);
     if (order->has_affinity && sched_setaffinity(0, sizeof order->affinity, &order->affinity) != 0)
         stop(status, AE_WIRE_AFFINITY);
@@ -460,6 +488,7 @@ static int sweep(void)
         if (pid > 0)
             continue;
         found = 1;
+        kill_group();
         kill_children();
         (void)poll(NULL, 0, 1);
     }
@@ -541,8 +570,10 @@ static int supervise(struct watch *watch, struct end *end)
             outcome = AE_PROC_LOG_LIMIT;
             killed = 1;
         }
-        if (killed)
+        if (killed) {
+            kill_group();
             (void)kill(watch->child, SIGKILL);
+        }
     }
 }
 
@@ -605,15 +636,18 @@ int main(int argc, char **argv)
     (void)setsid(); /* no signals from a terminal: the parent decides */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     null_standard_fds();
-    int keep[AE_WIRE_FDS + 2], kept = 0;
+    int keep[AE_WIRE_FDS + 3], kept = 0;
     keep[kept++] = order->socket;
     if (order->landlock_fd >= 0)
         keep[kept++] = order->landlock_fd;
+    if (order->cgroup_fd >= 0)
+        keep[kept++] = order->cgroup_fd;
     for (unsigned i = 0; i < order->fd_count; i++)
         keep[kept++] = order->fds[i].fd;
     close_others(keep, kept);
     for (int i = 0; i < kept; i++) /* the program gets copies under the numbers asked for, never these */
         (void)fcntl(keep[i], F_SETFD, FD_CLOEXEC);
+    open_group();
 
     sigset_t mask;
     sigemptyset(&mask);

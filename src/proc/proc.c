@@ -40,7 +40,7 @@ struct ae_proc {
 
 static const char *const layer_names[] = {"user_ns",   "mount_ns",     "pid_ns",      "net_ns",   "ipc_ns",
                                           "uts_ns",    "cgroup_ns",    "private_proc", "private_tmp", "landlock",
-                                          "other_uid", "no_caps",      "no_new_privs"};
+                                          "other_uid", "no_caps",      "no_new_privs", "cgroup"};
 
 const char *ae_proc_layers_text(uint64_t layers, char *text, size_t size)
 {
@@ -122,6 +122,7 @@ static int make_block(const struct ae_proc_spec *spec, struct ae_wire_block **re
         .limit_count = (uint32_t)spec->limit_count,
         .has_affinity = spec->affinity != NULL,
         .landlock_fd = (spec->layers & AE_PROC_LANDLOCK) ? spec->landlock_fd : -1,
+        .cgroup_fd = (spec->layers & AE_PROC_CGROUP) ? spec->cgroup_fd : -1,
         .layers = spec->layers | spec->required,
         .required = spec->required,
         .proc_access = spec->proc_access,
@@ -178,6 +179,8 @@ static int spawn_supervisor(struct ae_proc *proc, int memory, int socket, struct
     const struct ae_wire_block *block = proc->block;
     if (block->landlock_fd >= 0)
         failed |= posix_spawn_file_actions_adddup2(&actions, block->landlock_fd, block->landlock_fd);
+    if (block->cgroup_fd >= 0)
+        failed |= posix_spawn_file_actions_adddup2(&actions, block->cgroup_fd, block->cgroup_fd);
     for (uint32_t i = 0; i < block->fd_count; i++)
         failed |= posix_spawn_file_actions_adddup2(&actions, block->fds[i].fd, block->fds[i].fd);
     if (failed) {

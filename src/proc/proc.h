@@ -37,6 +37,7 @@ enum ae_proc_layer {
     AE_PROC_OTHER_UID = 1 << 10,    /* runs as AE_PROC_NOBODY; only a parent that is root can do that */
     AE_PROC_NO_CAPS = 1 << 11,      /* no capability, also none to be gained: bounding set empty */
     AE_PROC_NO_NEW_PRIVS = 1 << 12, /* set-uid programs stay powerless */
+    AE_PROC_CGROUP = 1 << 13,       /* in the control group spec.cgroup_fd, with all that it starts */
 };
 
 #define AE_PROC_NOBODY 65534
@@ -73,6 +74,8 @@ struct ae_proc_spec {
     int landlock_fd;          /* with AE_PROC_LANDLOCK: a ruleset made by sandbox/landlock.h; stays the caller's */
     uint64_t proc_access;     /* with AE_PROC_LANDLOCK and AE_PROC_PRIVATE_PROC: what ae_landlock_access() gives; added to
                                * the ruleset for the new /proc, which no rule made beforehand can name */
+    int cgroup_fd;            /* with AE_PROC_CGROUP: the folder of a group of cgroup v2; stays the caller's, who removes
+                               * the group after the end. Where the kernel can, what is in it is killed all at once */
     const char *const *tmpfs; /* with AE_PROC_PRIVATE_TMP: folders to cover, NULL-terminated */
     uint64_t tmpfs_bytes;     /* size of each; 0: 64 MiB */
 

@@ -16,7 +16,8 @@ struct ae_wire_block {
     uint64_t magic;
     uint64_t size, texts_at, logs_at;
     uint32_t argc, envc, tmpfs_count, fd_count, limit_count, has_affinity;
-    int32_t socket, landlock_fd; /* descriptors as the supervisor inherits them; landlock_fd -1: none */
+    int32_t socket, landlock_fd, cgroup_fd; /* descriptors as the supervisor inherits them; -1: none */
+    int32_t unused;
     struct {
         int32_t fd, number;
     } fds[AE_WIRE_FDS];
