@@ -22,7 +22,7 @@
 #define AE_WORKER_TEXT 512
 #define AE_READY       1u
 /* Raised whenever anything below changes: a worker of another build would take one command for another. */
-#define AE_CHANNEL_VERSION 3
+#define AE_CHANNEL_VERSION 4
 
 /* How both sides wait around a call. Waking a sleeper costs tens of microseconds where its core has gone idle. */
 enum ae_spin {
@@ -55,7 +55,7 @@ enum ae_order {
 };
 
 /* Forbidden acts that a worker without an object tries on itself, to prove that the sandbox denies them. It answers
- * with the errno of the refusal in `code`, 0 where the act succeeded; the last ones end it by SIGSYS. */
+ * with the errno of the refusal in `code`, 0 where the act succeeded; some end it by SIGSYS. */
 enum ae_proof {
     AE_PROOF_READ_SYSTEM,   /* a file of the system that its view leaves out */
     AE_PROOF_READ_SECRET,   /* orders->path */
@@ -79,7 +79,10 @@ enum ae_proof {
     AE_PROOF_MOUNT,
     AE_PROOF_NAMESPACE,
     AE_PROOF_USERFAULT,
-    AE_PROOF_COUNT,
+    AE_PROOF_COUNT,         /* of those that are tried everywhere */
+    AE_PROOF_THREADS = AE_PROOF_COUNT, /* more of them than a control group takes */
+    AE_PROOF_RAISE_LIMITS,  /* write to the control group orders->path, or leave it */
+    AE_PROOF_MEMORY,        /* more than a control group takes; there it ends by SIGKILL */
 };
 
 enum ae_worker_result {
@@ -124,7 +127,7 @@ struct ae_orders {
     int32_t filters;             /* enum ae_seccomp_stage to put in force: both but in tests */
     int32_t proof;               /* enum ae_proof */
     int32_t parent;              /* process id as the parent sees it */
-    char path[512];              /* for AE_PROOF_READ_SECRET */
+    char path[512];              /* for AE_PROOF_READ_SECRET, AE_PROOF_RAISE_LIMITS */
     int32_t arg_count;
     struct ae_channel_arg args[AE_ARGS_MAX];
 };

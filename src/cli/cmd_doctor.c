@@ -72,11 +72,18 @@ static void examine_sandbox(struct examination *e, struct ae_context *context, e
         return;
     }
     const uint64_t missing = ae_runner_wanted_layers() & ~proof.layers;
+    const uint64_t groups = missing & (AE_PROC_CGROUP | AE_LAYER_MEMORY | AE_LAYER_PIDS);
     tell(e, GOOD, what, ae_layers_text(proof.layers, text, sizeof text));
-    if (missing) {
+    if (missing & ~groups) {
         snprintf(line, sizeof line, "missing: %s. Namespaces need unprivileged user namespaces (sysctl "
                  "kernel.unprivileged_userns_clone=1; in a container a profile that permits unshare), landlock a kernel of "
-                 "5.13 or later, filters one with seccomp", ae_layers_text(missing, text, sizeof text));
+                 "5.13 or later, filters one with seccomp", ae_layers_text(missing & ~groups, text, sizeof text));
+        tell(e, LACK, what, line);
+    }
+    if (groups) {
+        char lack[512];
+        (void)ae_cgroup_here(lack, sizeof lack);
+        snprintf(line, sizeof line, "missing: %s%s%s", ae_layers_text(groups, text, sizeof text), lack[0] ? ". " : "", lack);
         tell(e, LACK, what, line);
     }
     if (proof.denied == proof.tried)

@@ -223,6 +223,7 @@ int ae_context_device(struct ae_context *context, int ordinal, bool lock, struct
 void ae_context_close(struct ae_context *context)
 {
     ae_device_close(&context->device);
+    ae_cgroup_leave();
     ae_toolchain_free(context->toolchain);
     ae_cache_free(context->cache);
     context->toolchain = NULL;

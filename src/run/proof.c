@@ -2,12 +2,14 @@
 
 #include "base/clock.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PROOF_TIMEOUT (10 * AE_SEC)
+#define FROZEN_WAIT   (20 * AE_MS)
 
 static const struct {
     const char *name;
@@ -49,13 +51,13 @@ static int start(struct ae_runner *runner, const struct ae_runner_options *optio
     return AE_OK;
 }
 
-static void note(struct ae_proof_result *ret, int act, bool denied)
+static void note(struct ae_proof_result *ret, const char *name, bool denied)
 {
     const size_t used = strlen(ret->allowed);
     ret->tried++;
     ret->denied += denied;
     if (!denied)
-        snprintf(ret->allowed + used, sizeof ret->allowed - used, "%s%s", used ? " " : "", acts[act].name);
+        snprintf(ret->allowed + used, sizeof ret->allowed - used, "%s%s", used ? " " : "", name);
 }
 
 /* An act ends in one of three ways: refused with an errno, done, or with the worker's death. */
@@ -68,6 +70,48 @@ static bool is_denied(struct ae_runner *runner, int act)
         return !acts[act].kills && runner->answers->code != 0;
     ae_runner_stop(runner, NULL, &end);
     return acts[act].kills && end.outcome == AE_PROC_SIGNALED && end.signal == SIGSYS;
+}
+
+/* A worker that is frozen does nothing, and goes on afterwards. */
+static bool stands_still(struct ae_runner *runner)
+{
+    ae_runner_freeze(runner);
+    const bool still = ae_runner_command(runner, AE_ORDER_TRIM, FROZEN_WAIT) == AE_ANSWER_TIMEOUT;
+    ae_runner_thaw(runner);
+    /* An order not answered is answered late; the next one finds the worker waiting for it. */
+    return ae_runner_command(runner, AE_ORDER_TRIM, PROOF_TIMEOUT) == AE_ANSWER_DONE && still;
+}
+
+/* What only a control group denies, in one whose limits are near. */
+static int prove_group(const struct ae_runner_options *options, struct ae_proof_result *result, struct ae_error *err)
+{
+    struct ae_runner runner = {0};
+    struct ae_runner_options tight = *options;
+    struct ae_proc_result end = {0};
+    tight.target = AE_CPU;
+    tight.tight = true;
+    const int rc = start(&runner, &tight, "", err);
+    if (rc != AE_OK)
+        return rc;
+    result->layers &= runner.layers;
+    snprintf(runner.orders->path, sizeof runner.orders->path, "%s", runner.group.path);
+    runner.orders->proof = AE_PROOF_RAISE_LIMITS;
+    note(result, "raise_limits", ae_runner_command(&runner, AE_ORDER_PROVE, PROOF_TIMEOUT) == AE_ANSWER_DONE &&
+                                     runner.answers->code != 0);
+    if (runner.layers & AE_LAYER_PIDS) {
+        runner.orders->proof = AE_PROOF_THREADS;
+        const enum ae_answer answer = ae_runner_command(&runner, AE_ORDER_PROVE, PROOF_TIMEOUT);
+        note(result, "threads", answer == AE_ANSWER_DONE && runner.answers->code == EAGAIN);
+    }
+    const bool memory = runner.layers & AE_LAYER_MEMORY;
+    if (memory) {
+        runner.orders->proof = AE_PROOF_MEMORY;
+        (void)ae_runner_command(&runner, AE_ORDER_PROVE, PROOF_TIMEOUT);
+    }
+    ae_runner_stop(&runner, NULL, &end);
+    if (memory)
+        note(result, "memory", end.outcome == AE_PROC_SIGNALED && end.signal == SIGKILL && runner.group_kills > 0);
+    return AE_OK;
 }
 
 int ae_prove(const struct ae_runner_options *options, const char *secret, struct ae_proof_result *ret,
@@ -87,10 +131,17 @@ int ae_prove(const struct ae_runner_options *options, const char *secret, struct
             if (rc != AE_OK)
                 return rc;
             result.layers &= runner.layers;
+            if (act == 0)
+                note(&result, "run_frozen", stands_still(&runner));
         }
-        note(&result, act, is_denied(&runner, act));
+        note(&result, acts[act].name, is_denied(&runner, act));
         if (acts[act].kills || act + 1 == AE_PROOF_COUNT || acts[act + 1].kills)
             ae_runner_stop(&runner, NULL, NULL);
+    }
+    if (result.layers & AE_PROC_CGROUP) {
+        const int rc = prove_group(options, &result, err);
+        if (rc != AE_OK)
+            return rc;
     }
     *ret = result;
     return AE_OK;

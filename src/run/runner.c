@@ -34,7 +34,8 @@
 #define TOOL_TMP_BYTES  ((uint64_t)256 << 20)
 #define TOOL_FILES_MAX  1024
 #define TOOL_ARGS_MAX   32
-#define TOOL_LAYERS_OFF (AE_PROC_LANDLOCK | AE_PROC_NET_NS | AE_LAYER_FILTER_1 | AE_LAYER_FILTER_2)
+#define TOOL_LAYERS_OFF (AE_PROC_LANDLOCK | AE_PROC_NET_NS | AE_LAYER_FILTER_1 | AE_LAYER_FILTER_2 | GROUP_LAYERS)
+#define GROUP_LAYERS    (AE_PROC_CGROUP | AE_LAYER_MEMORY | AE_LAYER_PIDS)
 #define TOOL_WORKER_FD  200 /* the worker's file: its folder may be closed to the user that it runs as */
 /* Address space beside memory and arguments: libraries, and what the C library sets aside for each thread's heap. */
 #define SPACE_EXTRA     ((uint64_t)8 << 30)
@@ -44,6 +45,13 @@
 #else
 #define SANITIZED 0
 #endif
+/* In its control group a worker may have its memory, the arguments, and what the kernel and a driver hold for it. */
+#define GROUP_EXTRA      ((uint64_t)1 << 30)
+#define GROUP_EXTRA_CUDA ((uint64_t)4 << 30)
+#define GROUP_PIDS       4096 /* processes and threads */
+#define TIGHT_MEMORY     ((uint64_t)128 << 20)
+#define TIGHT_PIDS       32
+#define SANITIZER_FACTOR 4
 /* An idle device lowers its clocks, which triples a short call. */
 #define CLOCK_RAMP_MS 20
 
@@ -142,14 +150,15 @@ uint64_t ae_runner_wanted_layers(void)
 {
     const uint64_t layers = AE_PROC_USER_NS | AE_PROC_MOUNT_NS | AE_PROC_PID_NS | AE_PROC_NET_NS | AE_PROC_IPC_NS |
                             AE_PROC_UTS_NS | AE_PROC_PRIVATE_PROC | AE_PROC_PRIVATE_TMP | AE_PROC_NO_CAPS |
-                            AE_PROC_NO_NEW_PRIVS | AE_PROC_LANDLOCK | AE_LAYER_FILTER_1 | AE_LAYER_FILTER_2;
+                            AE_PROC_NO_NEW_PRIVS | AE_PROC_LANDLOCK | AE_LAYER_FILTER_1 | AE_LAYER_FILTER_2 |
+                            GROUP_LAYERS;
     /* A user namespace is only the means by which one who is not root gets the others. */
     return geteuid() == 0 ? (layers & ~(uint64_t)AE_PROC_USER_NS) | AE_PROC_OTHER_UID : layers;
 }
 
 const char *ae_layers_text(uint64_t layers, char *text, size_t size)
 {
-    static const char *const names[] = {"filter_1", "filter_2", "proved"};
+    static const char *const names[] = {"filter_1", "filter_2", "proved", "cgroup_memory", "cgroup_pids"};
     const uint64_t proc = layers & (AE_LAYER_FILTER_1 - 1);
     ae_proc_layers_text(proc, text, size);
     size_t used = proc ? strlen(text) : 0;
@@ -181,6 +190,10 @@ static int count_filters(pid_t pid)
 static uint64_t layers_of(const struct ae_runner *runner)
 {
     uint64_t layers = ae_proc_layers(runner->proc);
+    if ((layers & AE_PROC_CGROUP) && (runner->group.means & AE_CGROUP_MEMORY))
+        layers |= AE_LAYER_MEMORY;
+    if ((layers & AE_PROC_CGROUP) && (runner->group.means & AE_CGROUP_PIDS))
+        layers |= AE_LAYER_PIDS;
     const int32_t said = runner->answers->filters;
     const int claimed = !!(said & AE_SECCOMP_FIRST) + !!(said & AE_SECCOMP_SECOND);
     const int there = count_filters(ae_proc_pid(runner->proc)), here = count_filters(getpid());
@@ -191,6 +204,20 @@ static uint64_t layers_of(const struct ae_runner *runner)
     if (said & AE_SECCOMP_SECOND)
         layers |= AE_LAYER_FILTER_2;
     return layers;
+}
+
+static void make_group(struct ae_runner *runner)
+{
+    const struct ae_runner_options *o = &runner->options;
+    const uint64_t memory = o->tight ? TIGHT_MEMORY
+                                     : o->memory_bytes + runner->buffers.size +
+                                           (o->target == AE_CUDA ? GROUP_EXTRA_CUDA : GROUP_EXTRA);
+    const struct ae_cgroup_limits limits = {
+        .memory_bytes = o->layers_off & AE_LAYER_MEMORY ? 0 : memory * (SANITIZED ? SANITIZER_FACTOR : 1),
+        .pids = o->layers_off & AE_LAYER_PIDS ? 0 : o->tight ? TIGHT_PIDS : GROUP_PIDS,
+    };
+    if (!(o->layers_off & AE_PROC_CGROUP))
+        ae_cgroup_make(&runner->group, NULL, &limits);
 }
 
 static int spawn(struct ae_runner *runner, const int fds[5], struct ae_error *err)
@@ -257,6 +284,8 @@ static int spawn(struct ae_runner *runner, const int fds[5], struct ae_error *er
     uint64_t layers = ae_runner_wanted_layers() & (AE_LAYER_FILTER_1 - 1);
     if (landlock < 0)
         layers &= ~(uint64_t)AE_PROC_LANDLOCK;
+    if (!runner->group.path[0])
+        layers &= ~(uint64_t)AE_PROC_CGROUP;
     const struct ae_proc_spec spec = {
         .argv = argv,
         .env = env,
@@ -267,13 +296,17 @@ static int spawn(struct ae_runner *runner, const int fds[5], struct ae_error *er
         .affinity = o->single && !o->beside ? &one : o->cores,
         .layers = layers & ~o->layers_off,
         .landlock_fd = landlock,
+        .cgroup_fd = runner->group.folder,
         /* The driver names its threads through /proc/self/task/N/comm; a private /proc has no other process. */
         .proc_access = ae_landlock_access(AE_LANDLOCK_READ | AE_LANDLOCK_LIST |
                                           (o->target == AE_CUDA ? AE_LANDLOCK_WRITE : 0)),
         .tmpfs = hidden,
         .tmpfs_bytes = o->tool ? TOOL_TMP_BYTES : TMP_BYTES,
     };
-    return ae_proc_start(&runner->proc, &spec, err);
+    const int rc = ae_proc_start(&runner->proc, &spec, err);
+    if (rc == AE_OK && !(ae_proc_layers(runner->proc) & AE_PROC_CGROUP))
+        ae_cgroup_remove(&runner->group); /* it may not be moved there: signals, then */
+    return rc;
 }
 
 int64_t ae_oom_kills(void)
@@ -293,8 +326,9 @@ int64_t ae_oom_kills(void)
 int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *options, const void *object,
                     size_t object_size, size_t buffer_bytes, struct ae_error *err)
 {
-    *ret = (struct ae_runner){.options = *options, .sequence = AE_READY, .oom_kills = ae_oom_kills()};
+    *ret = (struct ae_runner){.options = *options, .sequence = AE_READY, .oom_kills = ae_oom_kills(), .group_kills = -1};
     ret->buffers.fd = -1;
+    ret->group.folder = -1;
     ae_autoclose int orders = make_memfd("acceleval-orders", sizeof *ret->orders, err);
     if (orders < 0)
         return orders;
@@ -339,6 +373,7 @@ int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *optio
                            (ret->options.layers_off & AE_LAYER_FILTER_2 ? 0 : AE_SECCOMP_SECOND);
     ret->orders->parent = (int32_t)getpid();
     atomic_store(&ret->orders->doorbell, AE_READY);
+    make_group(ret);
     const int fds[5] = {orders, answers, ret->buffers.fd, code, trace};
     rc = spawn(ret, fds, err);
     if (rc != AE_OK)
@@ -390,9 +425,11 @@ void ae_runner_stop(struct ae_runner *runner, char **ret_log, struct ae_proc_res
             }
             ae_proc_result_release(&result);
         }
+        runner->group_kills = ae_cgroup_memory_kills(&runner->group);
         ae_proc_free(runner->proc);
         runner->proc = NULL;
     }
+    ae_cgroup_remove(&runner->group);
     ae_watch_release(&runner->watch);
     ae_buffers_close(&runner->buffers);
     if (runner->orders)
@@ -533,12 +570,13 @@ enum ae_answer ae_runner_wait_call(struct ae_runner *runner, const struct ae_ins
     return answer;
 }
 
-void ae_runner_freeze(struct ae_runner *runner)
+static void stop_by_signal(struct ae_runner *runner)
 {
     const pid_t pid = ae_proc_pid(runner->proc);
     char path[64], text[512];
     if (syscall(SYS_pidfd_send_signal, ae_proc_pidfd(runner->proc), SIGSTOP, NULL, 0) != 0)
         return;
+    runner->stopped = true;
     /* The signal is on its way; state T says that it has arrived at all threads. */
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     for (int i = 0; i < 1000; i++) {
@@ -554,9 +592,18 @@ void ae_runner_freeze(struct ae_runner *runner)
     }
 }
 
+void ae_runner_freeze(struct ae_runner *runner)
+{
+    if (!ae_cgroup_freeze(&runner->group))
+        stop_by_signal(runner);
+}
+
 void ae_runner_thaw(struct ae_runner *runner)
 {
-    (void)syscall(SYS_pidfd_send_signal, ae_proc_pidfd(runner->proc), SIGCONT, NULL, 0);
+    ae_cgroup_thaw(&runner->group);
+    if (runner->stopped)
+        (void)syscall(SYS_pidfd_send_signal, ae_proc_pidfd(runner->proc), SIGCONT, NULL, 0);
+    runner->stopped = false;
 }
 
 int ae_runner_trace(struct ae_runner *runner, int64_t timeout_ns, struct ae_bytes *ret, struct ae_error *err)

@@ -9,6 +9,7 @@
 #include "proc/proc.h"
 #include "run/buffers.h"
 #include "run/watch.h"
+#include "sandbox/cgroup.h"
 
 #include <sched.h>
 
@@ -16,6 +17,8 @@
 #define AE_LAYER_FILTER_1 (UINT64_C(1) << 32) /* system calls, from the start of the worker */
 #define AE_LAYER_FILTER_2 (UINT64_C(1) << 33) /* further ones, from before the object is loaded */
 #define AE_LAYER_PROVED   (UINT64_C(1) << 34) /* every denial was tried on this machine, in this invocation */
+#define AE_LAYER_MEMORY   (UINT64_C(1) << 35) /* the control group's limit of memory */
+#define AE_LAYER_PIDS     (UINT64_C(1) << 36) /* that of processes and threads */
 
 /* Text of such a mask: "pid_ns landlock filter_1"; "none". Cut to size. Returns text. */
 const char *ae_layers_text(uint64_t layers, char *text, size_t size);
@@ -57,6 +60,7 @@ struct ae_runner_options {
      * attacker, and nothing is timed. NULL: none. */
     const char *const *tool;
     uint64_t memory_bytes;   /* private memory of the worker */
+    bool tight;              /* limits of its control group so low that a proof reaches them */
     uint64_t layers_off;     /* layers left out on purpose: tests that show a guard at work */
     unsigned guards_off;     /* the same with enum ae_guard */
 };
@@ -78,7 +82,10 @@ struct ae_runner {
     uint64_t layers;         /* in force */
     struct ae_trace_memory_map *trace; /* hostile bytes; NULL without options.trace */
     uint32_t sequence;
+    struct ae_cgroup group;  /* that it is in; none where the machine gives none */
+    bool stopped;            /* by a signal, where its group cannot be frozen */
     int64_t oom_kills;       /* ae_oom_kills() when it was started */
+    int64_t group_kills;     /* after ae_runner_stop(): in its group, for want of memory; -1: nobody counted */
     bool dead;
 };
 

@@ -85,14 +85,21 @@ enum ae_verdict ae_trial_autopsy(struct ae_runner *runner, enum ae_violation *re
                      (double)limit / 0x1p30, runner->options.target == AE_CUDA ? ", or the device's memory" : "");
             return AE_OUT_OF_MEMORY;
         }
-        /* A program can send itself the signal that the kernel sends where memory runs out: the kernel keeps count. */
-        const int64_t kills = result.signal == SIGKILL ? ae_oom_kills() : -1;
+        /* A program can send itself the signal that the kernel sends where memory runs out: the kernel keeps count, of
+         * the program's own group exactly, of the machine where there is no group. */
+        const bool counted = runner->group_kills >= 0;
+        if (result.signal == SIGKILL && runner->group_kills > 0) {
+            snprintf(detail, AE_DETAIL_TEXT, "the program was killed at its limit of host memory (%.1f GiB beside the arguments)",
+                     (double)limit / 0x1p30);
+            return AE_OUT_OF_MEMORY;
+        }
+        const int64_t kills = result.signal == SIGKILL && !counted ? ae_oom_kills() : -1;
         if (kills > runner->oom_kills && runner->oom_kills >= 0) {
             say(detail, "the program was killed, and the kernel has just killed for want of memory on this machine");
             return AE_OUT_OF_MEMORY;
         }
         snprintf(detail, AE_DETAIL_TEXT, "signal %d (%s) during the call%s", result.signal, strsignal(result.signal),
-                 result.signal == SIGKILL && kills < 0 ? ", perhaps for want of memory, of which the kernel here keeps no count"
+                 result.signal == SIGKILL && kills < 0 && !counted ? ", perhaps for want of memory, of which the kernel here keeps no count"
                                                        : "");
         return AE_CRASH;
     }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -136,6 +137,61 @@ static int write_memory(const struct ae_orders *orders)
     return refusal(syscall(SYS_process_vm_writev, orders->parent, &piece, 1, &piece, 1, 0));
 }
 
+#define THREADS_MORE 256 /* than a group for this proof takes; processes the filters refuse anyhow */
+
+static void *wait_for(void *gate)
+{
+    (void)pthread_mutex_lock(gate);
+    (void)pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+/* All at once, as a bomb has them, with stacks so small that no other limit is met. */
+static int many_threads(void)
+{
+    static pthread_t threads[THREADS_MORE];
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    pthread_attr_t small;
+    int refused = pthread_attr_init(&small), count = 0;
+    (void)pthread_attr_setstacksize(&small, 64 << 10);
+    (void)pthread_mutex_lock(&gate);
+    while (!refused && count < THREADS_MORE) {
+        refused = pthread_create(&threads[count], &small, wait_for, &gate);
+        count += !refused;
+    }
+    (void)pthread_mutex_unlock(&gate);
+    while (count > 0)
+        (void)pthread_join(threads[--count], NULL);
+    (void)pthread_attr_destroy(&small);
+    return refused;
+}
+
+static int raise_limits(const struct ae_orders *orders)
+{
+    static const char *const files[] = {"memory.max", "pids.max", "cgroup.freeze", "../cgroup.procs"};
+    char path[640];
+    int refused = EACCES;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", orders->path, files[i]);
+        refused = opens(path, O_WRONLY);
+        if (!refused)
+            return 0;
+    }
+    return refused;
+}
+
+/* Shared, and touched: no limit of private memory or of address space sees it. Comes back only where it is not denied. */
+static int much_memory(void)
+{
+    const size_t size = (size_t)1 << 30;
+    volatile char *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        return errno;
+    for (size_t at = 0; at < size; at += 4096)
+        block[at] = 1;
+    return munmap((void *)(uintptr_t)block, size), 0;
+}
+
 int ae_worker_prove(const struct ae_orders *orders)
 {
     errno = 0;
@@ -168,6 +224,12 @@ int ae_worker_prove(const struct ae_orders *orders)
         return later_signal();
     case AE_PROOF_EXEC:
         return execs();
+    case AE_PROOF_THREADS:
+        return many_threads();
+    case AE_PROOF_RAISE_LIMITS:
+        return raise_limits(orders);
+    case AE_PROOF_MEMORY:
+        return much_memory();
     case AE_PROOF_PTRACE:
         return refusal(ptrace(PTRACE_TRACEME, 0, NULL, NULL));
     case AE_PROOF_WRITE_MEMORY:
@@ -184,8 +246,6 @@ int ae_worker_prove(const struct ae_orders *orders)
         return refusal(unshare(CLONE_NEWUSER));
     case AE_PROOF_USERFAULT:
         return refusal(syscall(SYS_userfaultfd, 0));
-    case AE_PROOF_COUNT:
-        break;
     }
     return ENOSYS;
 }
