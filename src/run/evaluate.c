@@ -43,7 +43,7 @@ struct evaluation {
     struct ae_runner runner;
     bool running;
     bool ledger;         /* workers count allocations: the families' process */
-    struct ae_ledger first_ledger, last_ledger;
+    struct ae_ledger first_ledger, last_ledger, most_ledger; /* most_ledger: the highest of each count, after any call */
     int64_t launches;
     int ledger_calls;
     uint64_t settled_memory; /* free on the device after the first unloading */
@@ -331,6 +331,15 @@ static void mean_work(struct evaluation *e)
     *sum = (struct ae_work){sum->bytes_in / n, sum->bytes_out / n, sum->operations / n, sum->steps / n};
 }
 
+static void note_most(struct ae_ledger *most, const struct ae_ledger *now)
+{
+    most->device = now->device > most->device ? now->device : most->device;
+    most->pinned = now->pinned > most->pinned ? now->pinned : most->pinned;
+    most->registered = now->registered > most->registered ? now->registered : most->registered;
+    most->pools = now->pools > most->pools ? now->pools : most->pools;
+    most->contexts = now->contexts > most->contexts ? now->contexts : most->contexts;
+}
+
 /* Runs one trial on the cell and records it. Returns false when the evaluation is over. */
 static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool record)
 {
@@ -391,6 +400,7 @@ static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool reco
         e->launches += e->last_ledger.launches;
         if (e->ledger_calls++ == 0)
             e->first_ledger = e->last_ledger;
+        note_most(&e->most_ledger, &e->last_ledger);
     }
     if (trial.verdict == AE_PASS || trial.verdict == AE_WRONG_ANSWER) {
         e->judged++;
@@ -443,36 +453,38 @@ static bool try_name(struct evaluation *e, const struct ae_case_name *name, bool
     return on;
 }
 
-/* What is alive after every call and does not grow is used again; what grows is forgotten. */
+/* What is alive after a call and does not grow is used again; what grows is forgotten. */
 static bool audit_ledger(struct evaluation *e)
 {
     const struct {
         const char *what;
-        int64_t first, last;
+        int64_t first, last, most;
     } sorts[] = {
-        {"device", e->first_ledger.device, e->last_ledger.device},
-        {"pinned host", e->first_ledger.pinned, e->last_ledger.pinned},
-        {"registered host", e->first_ledger.registered, e->last_ledger.registered},
-        {"pool", e->first_ledger.pools, e->last_ledger.pools},
+        {"device", e->first_ledger.device, e->last_ledger.device, e->most_ledger.device},
+        {"pinned host", e->first_ledger.pinned, e->last_ledger.pinned, e->most_ledger.pinned},
+        {"registered host", e->first_ledger.registered, e->last_ledger.registered, e->most_ledger.registered},
+        {"pool", e->first_ledger.pools, e->last_ledger.pools, e->most_ledger.pools},
     };
     char detail[AE_DETAIL_TEXT];
     if (e->launches == 0) {
         conclude(e, AE_VIOLATION, AE_NO_DEVICE_WORK, "nothing was launched on the device in any call");
         return false;
     }
-    if (e->last_ledger.contexts > 0) {
+    if (e->most_ledger.contexts > 0) {
         conclude(e, AE_VIOLATION, AE_EXTRA_CONTEXT, "the program makes a context of its own");
         return false;
     }
     for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
-        if (sorts[i].last <= 0)
+        const int64_t alive = sorts[i].last > 0 ? sorts[i].last : sorts[i].most;
+        if (alive <= 0)
             continue;
         if (sorts[i].last > sorts[i].first) {
             e->m->notes |= AE_NOTE_LEAKS;
             continue;
         }
-        snprintf(detail, sizeof detail, "%lld %s allocation%s alive after every call: free everything before returning",
-                 (long long)sorts[i].last, sorts[i].what, sorts[i].last == 1 ? " is" : "s are");
+        snprintf(detail, sizeof detail, "%lld %s allocation%s alive after %s: free everything before returning",
+                 (long long)alive, sorts[i].what, alive == 1 ? (sorts[i].last > 0 ? " is" : " was") : sorts[i].last > 0 ? "s are" : "s were",
+                 sorts[i].last > 0 ? "every call" : "a call, and freed in a later one");
         conclude(e, AE_VIOLATION, AE_STATE_CARRIED, detail);
         return false;
     }
