@@ -18,6 +18,13 @@ struct nvml_memory {
     unsigned long long total, free, used;
 };
 
+struct nvml_process {
+    unsigned pid;
+    unsigned long long used; /* all ones: the driver does not tell */
+    unsigned instances[2];
+};
+
+#define PROCESSES_MAX 64
 #define CLOCK_SM 1
 /* SwPowerCap, HwSlowdown, SwThermal, HwThermal, HwPowerBrake. */
 #define THROTTLE_REASONS (0x4ull | 0x8ull | 0x20ull | 0x40ull | 0x80ull)
@@ -148,4 +155,21 @@ int ae_device_processes(const struct ae_device *device)
     /* Asked with room for none, it says how many there are (NVML_ERROR_INSUFFICIENT_SIZE is 7). */
     const int rc = nvml.processes(device->handle, &count, NULL);
     return rc == 0 || rc == 7 ? (int)count : -1;
+}
+
+void ae_device_use(const struct ae_device *device, pid_t pid, struct ae_device_use *ret)
+{
+    struct nvml_memory memory;
+    struct nvml_process list[PROCESSES_MAX];
+    unsigned count = PROCESSES_MAX;
+    *ret = (struct ae_device_use){-1, -1};
+    if (!device->handle)
+        return;
+    if (nvml.memory(device->handle, &memory) == 0)
+        ret->device = (int64_t)memory.used;
+    if (!nvml.processes || nvml.processes(device->handle, &count, list) != 0)
+        return;
+    for (unsigned i = 0; i < count && i < PROCESSES_MAX; i++)
+        if (list[i].pid == (unsigned)pid && list[i].used != ~0ull)
+            ret->process = (int64_t)list[i].used;
 }

@@ -6,7 +6,9 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct ae_device {
     int ordinal;
@@ -26,6 +28,12 @@ struct ae_device_state {
     bool throttled; /* by heat, power or hardware: a trial under it is disturbed */
 };
 
+/* Device memory in use, bytes; -1: not told. */
+struct ae_device_use {
+    int64_t process; /* by one process: its context, code, reserves and allocations */
+    int64_t device;  /* by all */
+};
+
 /* AE_E_ENV with the reason where there is no such device or no NVML. */
 int ae_device_open(struct ae_device *ret, int ordinal, struct ae_error *err);
 void ae_device_close(struct ae_device *device);
@@ -34,6 +42,9 @@ void ae_device_look(const struct ae_device *device, struct ae_device_state *ret)
 
 /* One submission at a time on a device, over all processes of this machine. Waits at most wait_ns. */
 int ae_device_lock(struct ae_device *device, int64_t wait_ns, struct ae_error *err);
+
+/* The process is named as this one sees it, in whatever pid namespace it lives. Some microseconds. */
+void ae_device_use(const struct ae_device *device, pid_t pid, struct ae_device_use *ret);
 
 /* Processes that have a context there; -1 where it cannot be told. */
 int ae_device_processes(const struct ae_device *device);

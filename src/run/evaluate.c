@@ -1,6 +1,7 @@
 #include "run/evaluate.h"
 
 #include "base/clock.h"
+#include "run/held.h"
 #include "run/trial.h"
 #include "run/twin.h"
 #include "stats/stats.h"
@@ -47,6 +48,9 @@ struct evaluation {
     int64_t launches;
     int ledger_calls;
     uint64_t settled_memory; /* free on the device after the first unloading */
+    struct ae_held held;     /* on the device between the calls of this group, seen from outside */
+    struct ae_device_use settled_use; /* after the first unloading, likewise */
+    int64_t ledger_held;     /* what went with the object in the families' process; -1: not known */
     struct ae_watch_holdings settled, second, latest; /* after the last unloading, the group's second and latest call */
     int group_calls;
     struct ae_expected *keep; /* where the outputs of the next call go; NULL: nowhere */
@@ -92,6 +96,8 @@ static void stop(struct evaluation *e)
     e->last.task = NULL;
     e->settled = (struct ae_watch_holdings){-1, -1, -1};
     e->settled_memory = 0;
+    e->settled_use = (struct ae_device_use){-1, -1};
+    e->held = (struct ae_held){0};
     e->group_calls = 0;
     keep_log(e, log);
 }
@@ -194,6 +200,73 @@ static bool audit_kept(struct evaluation *e, const struct ae_watch_holdings *now
     return false;
 }
 
+/* From the second call of a group on: what is there now is either code or kept. */
+static void look_from_outside(void *data)
+{
+    struct evaluation *e = data;
+    struct ae_device_use now;
+    if (e->group_calls < 1)
+        return;
+    ae_device_use(&e->context->device, ae_proc_pid(e->runner.proc), &now);
+    ae_held_look(&e->held, &now);
+}
+
+/* With the object gone. What is left may not grow. What went with it is to be no more than in the families' process, where
+ * a program that sees itself counted would have behaved well, and no more than any code; leaks are not in that. */
+static bool audit_held(struct evaluation *e)
+{
+    struct ae_device_use now;
+    char detail[AE_DETAIL_TEXT];
+    const bool shared = e->m->notes & AE_NOTE_SHARED;
+    if (e->submission->target != AE_CUDA || (e->context->guards_off & AE_GUARD_HELD))
+        return true;
+    ae_device_use(&e->context->device, ae_proc_pid(e->runner.proc), &now);
+    const int64_t held = ae_held_gone(&e->held, &now, shared), limit = ae_held_limit(e->object.size);
+    const int64_t grown = ae_held_growth(&e->settled_use, &now, shared);
+    /* A program that forgets a little in each call must not thereby hide what it keeps. */
+    const bool leaks = e->m->notes & AE_NOTE_LEAKS;
+    const bool forgotten = leaks && (grown <= AE_HELD_ROOM || ae_held_is_leak(&e->held, grown, e->group_calls, shared));
+    if (leaks || e->settled_use.device < 0)
+        e->settled_use = now;
+    e->held = (struct ae_held){0};
+    if (grown != INT64_MIN && grown > AE_HELD_ROOM_AFTER && !forgotten)
+        snprintf(detail, sizeof detail,
+                 "%.1f MiB of device memory more than before are in use, as the driver says, when the object has been "
+                 "unloaded: something is kept between calls", (double)grown / 0x1p20);
+    else if (e->ledger_held >= 0 && held > e->ledger_held + AE_HELD_ROOM)
+        snprintf(detail, sizeof detail,
+                 "%.1f MiB of device memory were in use between calls, as the driver says, and only %.1f MiB when "
+                 "allocations were counted: something is kept between calls, unless it is looked at",
+                 (double)held / 0x1p20, (double)e->ledger_held / 0x1p20);
+    else if (held > limit)
+        snprintf(detail, sizeof detail,
+                 "%.1f MiB of device memory were in use between calls, as the driver says, and went with the object: more "
+                 "than its code can take (%.1f MiB)", (double)held / 0x1p20, (double)limit / 0x1p20);
+    else
+        return true;
+    stop(e);
+    conclude(e, AE_VIOLATION, AE_STATE_CARRIED, detail);
+    return false;
+}
+
+/* The same figure in the families' process, behind the last call, of which the ledger tells what it left. How unloading
+ * ends is judged in the timed process. */
+static void note_ledger_held(struct evaluation *e)
+{
+    enum ae_violation violation;
+    char detail[AE_DETAIL_TEXT];
+    struct ae_device_use before, after;
+    if (!e->running || e->runner.dead || (e->context->guards_off & AE_GUARD_HELD) ||
+        ae_runner_command(&e->runner, AE_ORDER_RAMP, TRIM_TIMEOUT) != AE_ANSWER_DONE)
+        return;
+    ae_device_use(&e->context->device, ae_proc_pid(e->runner.proc), &before);
+    if (ae_trial_unload(&e->runner, &violation, detail) != AE_PASS)
+        return;
+    ae_device_use(&e->context->device, ae_proc_pid(e->runner.proc), &after);
+    const int64_t gone = ae_held_growth(&after, &before, ae_device_processes(&e->context->device) > 1);
+    e->ledger_held = gone == INT64_MIN ? -1 : gone > 0 ? gone : 0;
+}
+
 /* Takes the object away; with it goes every pointer it kept, so that what it still holds on the device is missing from
  * the free memory. The first time, libraries may have made their own lasting reserve. */
 static bool unload(struct evaluation *e)
@@ -217,6 +290,8 @@ static bool unload(struct evaluation *e)
     /* What others take or give back on the device cannot be told from what this program keeps. */
     if (e->submission->target == AE_CUDA && ae_device_processes(&e->context->device) > 1)
         e->m->notes |= AE_NOTE_SHARED;
+    if (!audit_held(e))
+        return false;
     if (e->m->notes & AE_NOTE_SHARED)
         return true;
     const uint64_t left = e->submission->target == AE_CUDA ? e->runner.answers->free_memory : 0;
@@ -355,6 +430,8 @@ static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool reco
         .kind = cell->name.kind,
         .timeout_ns = call_timeout(e, cell),
         .pause_ns = AE_LATE_PAUSE_NS,
+        .settled = look_from_outside,
+        .settled_data = e,
         .ret_outputs = e->keep,
     };
     const int rc = ae_trial_run(&e->runner, &request, &trial, &judgement, detail, &err);
@@ -522,6 +599,8 @@ static bool run_families(struct evaluation *e)
             break;
     }
     const bool on = !e->ledger || e->wrong || run_ledger_calls(e);
+    if (on && e->ledger && !e->wrong)
+        note_ledger_held(e);
     stop(e);
     e->ledger = false;
     return on && e->wrong == 0;
@@ -841,6 +920,8 @@ void ae_evaluate(struct ae_context *context, const struct ae_submission_info *su
         .m = ret,
         .mismatch = mismatch,
         .settled = {-1, -1, -1},
+        .settled_use = {-1, -1},
+        .ledger_held = -1,
     };
     if (built(&e)) {
         e.ledger = submission->target == AE_CUDA;

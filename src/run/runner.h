@@ -40,6 +40,7 @@ enum ae_guard {
     AE_GUARD_FLOOR = 1 << 11,    /* no call faster than reading its inputs */
     AE_GUARD_FAMILIES = 1 << 12, /* adversarial families */
     AE_GUARD_SPACE = 1 << 13,    /* limit of address space */
+    AE_GUARD_HELD = 1 << 14,     /* device memory, seen from outside */
 };
 
 /* What a worker is started with; the same for all workers of an evaluation. */

@@ -225,6 +225,8 @@ static bool make_ready(struct ae_runner *runner, const struct ae_trial_request *
     if (!obeys(runner, AE_ORDER_MAP, MAP_TIMEOUT, ret, detail) ||
         (cuda && !obeys(runner, AE_ORDER_RAMP, ARM_TIMEOUT, ret, detail)))
         return false;
+    if (cuda && request->settled)
+        request->settled(request->settled_data);
     if (watched && ae_watch_busy(&runner->watch)) {
         violate(ret, AE_STATE_CARRIED, detail,
                 "a thread of the program goes on working between calls: end it, or let it sleep, before returning");

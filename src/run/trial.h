@@ -12,6 +12,9 @@
 /* Called just before the doorbell and just after the second ring: for counters. */
 typedef void ae_around_fn(void *data, bool begin);
 
+/* Called when a device has been settled for the next call (pools trimmed, limits put back) and has no input yet. */
+typedef void ae_settled_fn(void *data);
+
 struct ae_trial_request {
     const struct ae_instance *inst;
     const struct ae_expected *expected; /* NULL: the outputs are kept (ret_outputs), not judged: the reference */
@@ -20,6 +23,8 @@ struct ae_trial_request {
     int64_t pause_ns;                   /* AE_LATE_PAUSE_NS; 0: no last comparison (trusted programs) */
     ae_around_fn *around;               /* may be NULL */
     void *around_data;
+    ae_settled_fn *settled;             /* may be NULL; never called without a device */
+    void *settled_data;
     struct ae_expected *ret_outputs;    /* may be NULL; outputs as the submission left them, released by the caller */
 };
 

@@ -18,6 +18,7 @@ static const struct {
     {"late", AE_GUARD_LATE},         {"canary", AE_GUARD_CANARY}, {"inputs", AE_GUARD_INPUTS},
     {"poison", AE_GUARD_POISON},     {"address", AE_GUARD_ADDRESS}, {"floor", AE_GUARD_FLOOR},
     {"families", AE_GUARD_FAMILIES}, {"space", AE_GUARD_SPACE},
+    {"held", AE_GUARD_HELD},
 };
 
 static int leave_out(struct ae_context *context, const char *word)
