@@ -25,6 +25,7 @@
 /* Host memory that may be there before and after the object is unloaded: its static storage, and allocators' crumbs. */
 #define KEPT_LOADED           ((int64_t)2 << 20)
 #define KEPT_UNLOADED         ((int64_t)1 << 20)
+#define KEPT_MIDWAY           ((int64_t)4 << 20) /* may come and go between calls */
 #define KEPT_DRIVER           ((int64_t)64 << 20) /* more, on a device: what the driver holds for a module it has seen */
 #define TRIM_TIMEOUT          (10 * AE_SEC)
 #define HOST_SHARE            1.1 /* processor time over call time: more than the thread that waits for the device */
@@ -53,6 +54,8 @@ struct evaluation {
     int64_t ledger_held;     /* what went with the object in the families' process; -1: not known */
     struct ae_watch_holdings settled, second, latest; /* after the last unloading, the group's second and latest call */
     int group_calls;
+    int64_t timeout_ns;  /* of the latest call */
+    int64_t midway;      /* host memory more than settled, at a look between two calls of this group; 0: none taken */
     struct ae_expected *keep; /* where the outputs of the next call go; NULL: nowhere */
     size_t buffer_bytes; /* of the running worker */
     int group;
@@ -98,6 +101,7 @@ static void stop(struct evaluation *e)
     e->settled_memory = 0;
     e->settled_use = (struct ae_device_use){-1, -1};
     e->held = (struct ae_held){0};
+    e->midway = 0;
     e->group_calls = 0;
     keep_log(e, log);
 }
@@ -172,6 +176,28 @@ static bool ensure_loaded(struct evaluation *e, const struct ae_instance *inst)
     return false;
 }
 
+/* Host memory that a process of this target may have more than before, the object loaded or not. */
+static int64_t kept_room(const struct evaluation *e, int64_t room)
+{
+    return room + (e->submission->target == AE_CUDA ? KEPT_DRIVER : 0);
+}
+
+/* What was there between two calls, picked by chance, and is gone behind the last: a program can count its calls, and
+ * frees in the last of a group what it has kept through the others. */
+static bool audit_midway(struct evaluation *e, const struct ae_watch_holdings *now)
+{
+    char detail[AE_DETAIL_TEXT];
+    const int64_t freed = e->midway - (now->resident - e->settled.resident);
+    if (e->midway <= 0 || now->resident < 0 || e->settled.resident < 0 || freed <= kept_room(e, KEPT_MIDWAY))
+        return true;
+    snprintf(detail, sizeof detail,
+             "%.1f MiB of host memory were there between two calls and not any more after the last: something is kept "
+             "between calls", (double)freed / 0x1p20);
+    stop(e);
+    conclude(e, AE_VIOLATION, AE_STATE_CARRIED, detail);
+    return false;
+}
+
 /* Memory that is still there and was not before the group is of use to a later call, or forgotten: what grew from call
  * to call was forgotten, what did not was kept. The first group is left out: libraries make their own lasting reserve in
  * it. `allowed`: what may be there all the same. */
@@ -185,7 +211,7 @@ static bool audit_kept(struct evaluation *e, const struct ae_watch_holdings *now
         return true;
     if ((now->files > before->files && before->files >= 0) || now->locked > before->locked)
         e->m->notes |= AE_NOTE_LEAKS;
-    if (grown <= allowed + (e->submission->target == AE_CUDA ? KEPT_DRIVER : 0))
+    if (grown <= kept_room(e, allowed))
         return true;
     /* Were it a leak, each of the later calls would have had its share of it. */
     if (in_calls * (later_calls + 2) >= grown * later_calls / 2) {
@@ -279,7 +305,7 @@ static bool unload(struct evaluation *e)
      * is what the unloading finds as well. */
     (void)ae_runner_command(&e->runner, AE_ORDER_TRIM, TRIM_TIMEOUT);
     struct ae_watch_holdings now = ae_watch_holdings(ae_proc_pid(e->runner.proc));
-    if (!e->runner.dead && !audit_kept(e, &now, KEPT_LOADED, "after the last call"))
+    if (!e->runner.dead && (!audit_midway(e, &now) || !audit_kept(e, &now, KEPT_LOADED, "after the last call")))
         return false;
     const enum ae_verdict gone = ae_trial_unload(&e->runner, &violation, detail);
     if (gone != AE_PASS) {
@@ -309,6 +335,7 @@ static bool unload(struct evaluation *e)
     if (!audit_kept(e, &now, KEPT_UNLOADED, "when the object has been unloaded"))
         return false;
     e->settled = now;
+    e->midway = 0;
     e->group_calls = 0;
     return true;
 }
@@ -406,6 +433,15 @@ static void mean_work(struct evaluation *e)
     *sum = (struct ae_work){sum->bytes_in / n, sum->bytes_out / n, sum->operations / n, sum->steps / n};
 }
 
+static void note_holdings(struct evaluation *e)
+{
+    if (e->runner.dead)
+        return;
+    e->latest = ae_watch_holdings(ae_proc_pid(e->runner.proc));
+    if (++e->group_calls == 2)
+        e->second = e->latest;
+}
+
 static void note_most(struct ae_ledger *most, const struct ae_ledger *now)
 {
     most->device = now->device > most->device ? now->device : most->device;
@@ -428,7 +464,7 @@ static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool reco
         .inst = &cell->inst,
         .expected = &cell->expected,
         .kind = cell->name.kind,
-        .timeout_ns = call_timeout(e, cell),
+        .timeout_ns = e->timeout_ns = call_timeout(e, cell),
         .pause_ns = AE_LATE_PAUSE_NS,
         .settled = look_from_outside,
         .settled_data = e,
@@ -440,11 +476,7 @@ static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool reco
         host_error(e, &err);
         return false;
     }
-    if (!e->runner.dead) {
-        e->latest = ae_watch_holdings(ae_proc_pid(e->runner.proc));
-        if (++e->group_calls == 2)
-            e->second = e->latest;
-    }
+    note_holdings(e);
     if (trial.verdict == AE_PASS && !(e->context->guards_off & AE_GUARD_FLOOR))
         audit_floor(e, cell, &trial, detail);
     trial.group = e->group;
@@ -698,6 +730,48 @@ static bool try_sibling_and_twin(struct evaluation *e, const struct ae_case_name
     return on && !e->over;
 }
 
+/* A look at the host memory before the call to come, with all that is free given back. That leaves the process unlike it
+ * was, so a call on an instance that nobody will ask for again comes between; it is judged by how it ends only. */
+static bool look_midway(struct evaluation *e, const struct ae_case_name *next)
+{
+    struct ae_instance inst = {0};
+    struct ae_trial trial;
+    struct ae_judgement judgement;
+    struct ae_error err = {0};
+    char detail[AE_DETAIL_TEXT] = "";
+    uint64_t seed;
+    if ((e->context->guards_off & (AE_GUARD_KEPT | AE_GUARD_RELOAD)) || !e->running || e->settled.resident < 0 ||
+        ae_random_bytes(&seed, sizeof seed, NULL) != AE_OK ||
+        ae_instance_make(&inst, next->task, next->size, 0, seed, NULL) != AE_OK)
+        return true;
+    if (ae_buffers_need(&inst) <= e->buffer_bytes &&
+        ae_runner_command(&e->runner, AE_ORDER_TRIM, TRIM_TIMEOUT) == AE_ANSWER_DONE) {
+        const struct ae_watch_holdings now = ae_watch_holdings(ae_proc_pid(e->runner.proc));
+        e->midway = now.resident < 0 ? 0 : now.resident - e->settled.resident;
+        const struct ae_trial_request request = {
+            .inst = &inst,
+            .kind = next->kind,
+            .timeout_ns = e->timeout_ns,
+            .settled = look_from_outside,
+            .settled_data = e,
+        };
+        const int rc = ae_trial_run(&e->runner, &request, &trial, &judgement, detail, &err);
+        if (rc != AE_OK) {
+            stop(e);
+            host_error(e, &err);
+        } else if (e->runner.dead) {
+            autopsy(e, detail);
+        } else if (trial.verdict != AE_PASS) {
+            stop(e);
+            conclude(e, trial.verdict, trial.violation, detail);
+        } else {
+            note_holdings(e);
+        }
+    }
+    ae_instance_release(&inst);
+    return !e->over;
+}
+
 static bool run_group(struct evaluation *e, int group, int first_timed, int timed)
 {
     struct ae_case_name name = {.task = e->submission->task, .size = e->size, .practice = e->options->practice};
@@ -708,8 +782,12 @@ static bool run_group(struct evaluation *e, int group, int first_timed, int time
     if (!try_name(e, &name, false, true))
         return false;
     name.kind = AE_TRIAL_TIMED;
+    uint32_t chance = 0;
+    (void)ae_random_bytes(&chance, sizeof chance, NULL);
     for (int i = 0; i < timed; i++) {
         name.number = first_timed + i;
+        if (i == (int)(chance % (uint32_t)timed) && !look_midway(e, &name))
+            return false;
         if (name.number == AE_TWIN_SIBLING ? !try_sibling_and_twin(e, &name) : !try_name(e, &name, true, true))
             return false;
     }
