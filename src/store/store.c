@@ -284,7 +284,7 @@ static int configure(struct ae_store *store, enum ae_store_mode mode, struct ae_
             return r;
     }
     /* FULL: a commit is on the disk when it returns, in both journals. */
-    if ((r = execute(store, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON",
+    if ((r = execute(store, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536",
                      opening, err)) != AE_OK)
         return r;
     if (version == ae_store_version)
