@@ -39,9 +39,9 @@ char *ae_base64_encode(const char *data, size_t size)
 char *ae_base64_decode(const char *text, size_t *ret_size)
 {
     const size_t length = strlen(text);
-    const size_t padding = length && text[length - 1] == '=' ? text[length - 2] == '=' ? 2 : 1 : 0;
     if (length % 4 != 0)
         return NULL;
+    const size_t padding = length && text[length - 1] == '=' ? text[length - 2] == '=' ? 2 : 1 : 0;
     char *ret = malloc(length / 4 * 3 + 1);
     size_t used = 0;
     for (size_t i = 0; ret && i < length; i += 4) {

@@ -584,6 +584,9 @@ static void base64(void **state)
     assert_null(ae_base64_decode("Zm9", &size));
     assert_null(ae_base64_decode("Z=9v", &size));
     assert_null(ae_base64_decode("Zm9\xff", &size));
+    char *lone = strdup("="); /* on the heap, where a look before its beginning shows */
+    assert_null(ae_base64_decode(lone, &size));
+    free(lone);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
