@@ -47,6 +47,7 @@ static int insert(struct ae_store *store, int64_t id, const struct ae_explanatio
                   struct ae_error *err)
 {
     ae_autostatement sqlite3_stmt *s = NULL;
+    *ret_known = false;
     int r = ae_store_prepare(store, "INSERT INTO explanations VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)", &s, putting, err);
     if (r != AE_OK)
         return r;

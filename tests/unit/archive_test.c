@@ -15,6 +15,7 @@
 #include "store/reading.h"
 
 #include <math.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -532,6 +533,21 @@ static void forged_explanations(void **state)
     assert_int_equal(measurements_in(to), 1);
 }
 
+/* A store that cannot keep explanations says so. */
+static void unexplainable(void **state)
+{
+    (void)state;
+    char file[256];
+    sqlite3 *db;
+    snprintf(file, sizeof file, "%s/to.db", folder);
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "DROP TABLE phases; DROP TABLE reasons; DROP TABLE explanations", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_true(read_lines((const char *const[]){BEFORE, EXPLAINED("", ""), NULL}) < 0);
+    assert_int_equal(measurements_in(to), 0);
+}
+
 static void forged_readings(void **state)
 {
     (void)state;
@@ -594,7 +610,7 @@ static void base64(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(there_and_back), TEST(explanations), TEST(some_runs), TEST(damaged), TEST(forged),
-                                       TEST(forged_explanations), TEST(readings), TEST(forged_readings),
+                                       TEST(forged_explanations), TEST(unexplainable), TEST(readings), TEST(forged_readings),
                                        cmocka_unit_test(base64)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
