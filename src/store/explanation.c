@@ -103,11 +103,14 @@ void ae_explanation_reader_release(struct ae_explanation_reader *reader)
     *reader = (struct ae_explanation_reader){0};
 }
 
-/* A file may hold anything: times below 0 count as none. */
+/* Sums over all phases, and a few more, stay in range. */
+#define TIME_MAX (INT64_MAX / (2 * AE_PHASE_COUNT))
+
+/* A file may hold anything: times below 0 count as none, and none is longer than a decade. */
 static int64_t time_of(sqlite3_stmt *s, int column)
 {
     const sqlite3_int64 ns = sqlite3_column_int64(s, column);
-    return ns > 0 ? ns : 0;
+    return ns < 0 ? 0 : ns > TIME_MAX ? TIME_MAX : ns;
 }
 
 static int prepare(struct ae_store *store, struct ae_explanation_reader *reader, struct ae_error *err)

@@ -303,7 +303,8 @@ static void explanations_come_back(void **state)
     }
     ae_store_close(store);
     /* A file of somebody else's: what is no phase or no time is passed over. */
-    run_sql("UPDATE phases SET own_ns = -5 WHERE phase = 'in'; UPDATE reasons SET share = 1e300 WHERE number = 0;"
+    run_sql("UPDATE phases SET own_ns = -5 WHERE phase = 'in'; UPDATE phases SET busy_ns = 9223372036854775807;"
+            "UPDATE reasons SET share = 1e300 WHERE number = 0;"
             "INSERT INTO phases SELECT measurement, 'daydream', 7, 7, 7 FROM explanations;"
             "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
             "INSERT INTO reasons SELECT measurement, i, 'r', 't', 0, 0 FROM explanations, n");
@@ -311,6 +312,7 @@ static void explanations_come_back(void **state)
     assert_int_equal(ae_store_measurements(store, &explained, take_explanation, &got, &err), 42);
     assert_int_equal(got.phases[AE_PHASE_IN].own_ns, 0);
     assert_int_equal(got.phases[AE_PHASE_KERNEL].own_ns, 40);
+    assert_true(got.phases[AE_PHASE_IN].busy_ns < INT64_MAX / AE_PHASE_COUNT); /* readers add them up */
     assert_int_equal(got.reason_count, AE_EXPLANATION_REASONS);
     assert_true(got.reasons[0].share == 0);
     ae_store_close(store);
