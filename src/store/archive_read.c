@@ -364,11 +364,13 @@ static int read_line(struct reader *r, const char *text, size_t size)
     rc = bad(r, "this is no line of an archive");
     if (r->line == 1)
         rc = read_head(r, line);
-    else if (json_object_get(line, "end"))
-        rc = read_end(r, json_object_get(line, "end"), before);
-    for (size_t i = 0; r->line > 1 && i < sizeof kinds / sizeof *kinds; i++)
-        if (json_object_get(line, kinds[i].name))
-            rc = kinds[i].read(r, json_object_get(line, kinds[i].name));
+    else if (json_object_size(line) == 1) { /* what is wrong with one kind must not be lost behind another */
+        if (json_object_get(line, "end"))
+            rc = read_end(r, json_object_get(line, "end"), before);
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (json_object_get(line, kinds[i].name))
+                rc = kinds[i].read(r, json_object_get(line, kinds[i].name));
+    }
     json_decref(line);
     return rc;
 }

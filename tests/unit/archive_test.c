@@ -493,6 +493,9 @@ static void forged(void **state)
          "\"environment\":\"" EMPTY_HASH "\",\"bank\":\"\",\"seeded\":false}}",
          "before its environment"},
         {"{\"measurement\":{}}", "lacks something"},
+        {"{\"environment\":{},\"submission\":{\"sha256\":\"" EMPTY_HASH
+         "\",\"language\":\"c\",\"first_seen_ns\":1,\"source\":\"\"}}",
+         "no line of an archive"},
         {"{\"something\":1}", "no line of an archive"},
         {"[]", "no line of an archive"},
         {HEAD, "no line of an archive"},
