@@ -18,7 +18,6 @@
 struct guess {
     struct ae_case_name name;
     double seconds;
-    uint64_t bytes;
 };
 
 static int longest_first(const void *a, const void *b)
@@ -27,8 +26,7 @@ static int longest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Seconds of the reference on an instance of the size: from its parameters alone there is no telling, so the small
- * instance's work model is scaled by bytes. Rough, and said to be. */
+/* Seconds of the reference on an instance of the size, by its work model: rough, and said to be. Makes one to look at. */
 static void guess_size(const struct ae_task *task, enum ae_size size, double *ret_seconds, uint64_t *ret_bytes)
 {
     struct ae_instance inst;
@@ -70,15 +68,17 @@ int ae_prepare_plan(struct ae_context *context, const struct ae_task *const *tas
                 const bool baseline = names[i].kind == AE_TRIAL_TIMED && !choice->no_baselines;
                 if (ae_case_cached(context, &names[i], baseline))
                     continue;
-                if (seconds < 0)
+                if (seconds < 0) {
                     guess_size(tasks[t], size, &seconds, &bytes);
+                    ret->largest = bytes > ret->largest ? bytes : ret->largest;
+                }
                 struct guess *more = realloc(all, (count + 1) * sizeof *more);
                 if (!more) {
                     free(all);
                     return ae_error_set(err, AE_E_NOMEM, "no memory to plan");
                 }
                 all = more;
-                all[count++] = (struct guess){names[i], seconds, bytes};
+                all[count++] = (struct guess){names[i], seconds};
                 ret->answers++;
                 ret->baselines += baseline;
                 ret->seconds += seconds * (baseline ? ae_baseline_repeats((int64_t)(seconds * 1e9)) : 1);
@@ -237,16 +237,7 @@ static void work_on_all(struct crew *crew, int jobs)
 /* So many at once that their memory fits: an instance is held by generator, shared memory and reference. */
 static int jobs_that_fit(const struct ae_context *context, const struct ae_prepare_plan *plan, int jobs)
 {
-    uint64_t largest = 0;
-    for (size_t i = 0; i < plan->count; i++) {
-        double seconds;
-        uint64_t bytes;
-        if (i > 0 && plan->cases[i].task == plan->cases[i - 1].task && plan->cases[i].size == plan->cases[i - 1].size)
-            continue;
-        guess_size(plan->cases[i].task, plan->cases[i].size, &seconds, &bytes);
-        largest = bytes > largest ? bytes : largest;
-    }
-    const uint64_t each = 4 * largest + CASE_OVERHEAD;
+    const uint64_t each = 4 * plan->largest + CASE_OVERHEAD;
     const uint64_t fit = context->host.memory_bytes / 2 / each;
     return fit < 1 ? 1 : fit < (uint64_t)jobs ? (int)fit : jobs;
 }

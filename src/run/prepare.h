@@ -11,6 +11,7 @@ struct ae_prepare_plan {
     size_t answers, baselines;  /* of which */
     bool no_baselines;
     double seconds;             /* what it will take, by the work models: a rough guess */
+    uint64_t largest;           /* bytes of the largest instance */
 };
 
 struct ae_prepare_choice {
@@ -25,8 +26,9 @@ int ae_prepare_plan(struct ae_context *context, const struct ae_task *const *tas
 
 void ae_prepare_plan_release(struct ae_prepare_plan *plan);
 
-/* Makes them, and says how far it is and what is left by the rate so far. jobs 0: one a core. Ends early, with AE_OK, where *stop becomes nonzero; what is done is kept. A case that
- * fails is reported through err after the others have been made. */
+/* Makes them, and says how far it is and what is left by the rate so far. jobs 0: one a core. Ends early, with AE_OK,
+ * where *stop becomes nonzero; what is done is kept. A case that fails is reported through err after the others have been
+ * made. */
 int ae_prepare_run(struct ae_context *context, const struct ae_prepare_plan *plan, int jobs, const volatile int *stop,
                    struct ae_error *err);
 
