@@ -64,9 +64,7 @@ static int look_at(struct ae_finder *finder, const char *tasks, struct ae_report
     char path[4400];
     struct ae_bytes reference = {0};
     struct ae_findings found = {0};
-    bool known = false; /* a store's words are no paths: only tasks of ours have a reference */
-    for (int t = 0; t < ae_task_count; t++)
-        known |= strcmp(ae_tasks[t]->id, p->task) == 0;
+    const bool known = ae_task_named(p->task) != NULL; /* a store's words are no paths: only tasks of ours have a reference */
     snprintf(path, sizeof path, "%s/%s/reference.c", tasks, p->task);
     const bool have = *tasks && known && ae_file_read(path, AE_STRATEGY_SOURCE_MAX, &reference, NULL) == AE_OK;
     const struct ae_strategy_input input = {.source = p->source,

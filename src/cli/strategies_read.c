@@ -451,10 +451,7 @@ static int search_kept(struct agreement *a, const struct ae_stored_reading *s)
     ae_findings_release(&a->findings);
     a->last[0] = 0;
     int rc = ae_store_submission_get(a->store, s->submission, &submission, a->err);
-    const struct ae_task *task = NULL;
-    for (int i = 0; i < ae_task_count; i++)
-        if (strcmp(ae_tasks[i]->id, s->task) == 0)
-            task = ae_tasks[i];
+    const struct ae_task *const task = ae_task_named(s->task);
     if (rc == AE_OK)
         rc = search(a->finder, a->tasks, task, submission.source, submission.size, &reference, &a->findings, a->err);
     if (rc == AE_OK) {

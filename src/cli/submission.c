@@ -63,11 +63,10 @@ static const struct ae_task *task_of_name(const char *file, int *ret_sample, str
         }
         *ret_sample = (int)sample;
     }
-    for (int i = 0; i < ae_task_count; i++)
-        if (strcmp(ae_tasks[i]->id, name) == 0)
-            return ae_tasks[i];
-    ae_error_set(err, AE_E_USAGE, "%s: there is no task '%s'; give --task, or call the file TASK.cu", file, name);
-    return NULL;
+    const struct ae_task *const task = ae_task_named(name);
+    if (!task)
+        ae_error_set(err, AE_E_USAGE, "%s: there is no task '%s'; give --task, or call the file TASK.cu", file, name);
+    return task;
 }
 
 static const char *base_name(const char *path)

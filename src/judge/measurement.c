@@ -9,6 +9,14 @@ const char *ae_target_name(enum ae_target target)
     return (unsigned)target < AE_TARGET_COUNT ? names[target] : "?";
 }
 
+enum ae_target ae_target_find(const char *name)
+{
+    int target = 0;
+    while (target < AE_TARGET_COUNT && strcmp(name, ae_target_name((enum ae_target)target)) != 0)
+        target++;
+    return (enum ae_target)target;
+}
+
 const char *ae_trial_kind_name(enum ae_trial_kind kind)
 {
     static const char *const names[AE_TRIAL_KIND_COUNT] = {"adversarial", "fresh", "timed", "twin", "ledger"};

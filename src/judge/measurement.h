@@ -15,6 +15,7 @@ enum ae_target {
 };
 
 const char *ae_target_name(enum ae_target target); /* "cpu", "cuda" */
+enum ae_target ae_target_find(const char *name);   /* AE_TARGET_COUNT where it is none */
 
 enum ae_trial_kind {
     AE_TRIAL_ADVERSARIAL, /* judged, never timed */

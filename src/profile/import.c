@@ -104,10 +104,7 @@ static bool read_one(const json_t *object, struct ae_profile_record *ret, int *r
     }
     if (!json_object_get(object, "phases"))
         return false;
-    *ret = (struct ae_profile_record){.size = AE_SIZE_COUNT};
-    for (int s = 0; s < AE_SIZE_COUNT; s++)
-        if (strcmp(size, ae_size_name((enum ae_size)s)) == 0)
-            ret->size = (enum ae_size)s;
+    *ret = (struct ae_profile_record){.size = ae_size_find(size)};
     if (ret->size == AE_SIZE_COUNT) {
         *ret_rc = ae_error_set(err, AE_E_INPUT, "a profile of no size that is known");
         return false;

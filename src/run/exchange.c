@@ -83,8 +83,8 @@ static bool place_of_entry(const struct export *e, const struct ae_cache_stat *s
         strcmp(ret->bank, e->bank) != 0)
         return false;
     strcpy(answer, key + length);
-    const struct ae_task *task = ae_task_find(ret->task, NULL);
-    return task && strcmp(task->id, ret->task) == 0 && task->version == ret->version;
+    const struct ae_task *task = ae_task_named(ret->task);
+    return task && task->version == ret->version;
 }
 
 static int export_baseline(const struct ae_cache_stat *stat, void *data)
@@ -121,7 +121,7 @@ static int export_digest(const struct ae_cache_stat *stat, void *data)
     struct ae_expected expected;
     if (!place_of_entry(e, stat, "", answer, &place))
         return 0;
-    const struct ae_task *task = ae_task_find(place.task, NULL);
+    const struct ae_task *task = ae_task_named(place.task);
     if (!ae_answer_is_exact(task))
         return 0;
     int rc = ae_answer_load(e->context->cache, answer, &expected, NULL);
@@ -236,9 +236,8 @@ struct import {
 /* Is it for what this program and bank would make? */
 static bool is_ours(const struct import *in, const struct ae_answer_place *place)
 {
-    const struct ae_task *task = ae_task_find(place->task, NULL);
-    return task && strcmp(task->id, place->task) == 0 && task->version == place->version &&
-           strcmp(place->bank, in->bank) == 0;
+    const struct ae_task *task = ae_task_named(place->task);
+    return task && task->version == place->version && strcmp(place->bank, in->bank) == 0;
 }
 
 /* One pass over a list: checks every record, and stores them where store is set. */

@@ -141,22 +141,6 @@ static int read_run(struct reader *r, const json_t *line)
     return rc;
 }
 
-static enum ae_target find_target(const char *name)
-{
-    for (int i = 0; i < AE_TARGET_COUNT; i++)
-        if (strcmp(name, ae_target_name((enum ae_target)i)) == 0)
-            return (enum ae_target)i;
-    return AE_TARGET_COUNT;
-}
-
-static enum ae_trial_kind find_kind(const char *name)
-{
-    for (int i = 0; i < AE_TRIAL_KIND_COUNT; i++)
-        if (strcmp(name, ae_trial_kind_name((enum ae_trial_kind)i)) == 0)
-            return (enum ae_trial_kind)i;
-    return AE_TRIAL_KIND_COUNT;
-}
-
 static bool find_outcome(const char *verdict, const char *violation, enum ae_verdict *ret_verdict,
                          enum ae_violation *ret_violation)
 {
@@ -175,7 +159,7 @@ static bool read_trial(const json_t *line, struct ae_trial *ret)
                     &ret->instance, &verdict, &violation, &times[0], &times[1], &times[2], &times[3], &ret->sm_mhz,
                     &ret->temperature_c, &ret->disturbed, &share) != 0)
         return false;
-    ret->kind = find_kind(kind);
+    ret->kind = ae_trial_kind_find(kind);
     ret->call_ns = times[0];
     ret->return_ns = times[1];
     ret->reference_ns = times[2];
@@ -274,7 +258,7 @@ static int read_measurement(struct reader *r, const json_t *line)
         return bad(r, "a measurement lacks something");
     const int64_t ours = our_run(r, run);
     m.size = ae_size_find(size);
-    m.target = find_target(target);
+    m.target = ae_target_find(target);
     if (ours == 0 || m.size == AE_SIZE_COUNT || m.target == AE_TARGET_COUNT ||
         !find_outcome(verdict, violation, &m.verdict, &m.violation))
         return bad(r, "a measurement has a run, size, target or verdict that is none");

@@ -195,10 +195,8 @@ int ae_store_explanation_find(struct ae_store *store, const char *submission, st
     if (rc != SQLITE_ROW)
         return rc == SQLITE_DONE ? AE_OK : ae_store_error(store, rc, reading, err);
     measurement = sqlite3_column_int64(s, 0);
-    *ret_size = AE_SMALL;
-    for (int size = 0; size < AE_SIZE_COUNT; size++)
-        if (strcmp(ae_column_text(s, 1), ae_size_name((enum ae_size)size)) == 0)
-            *ret_size = (enum ae_size)size;
+    const enum ae_size size = ae_size_find(ae_column_text(s, 1));
+    *ret_size = size == AE_SIZE_COUNT ? AE_SMALL : size;
     ae_column_copy(s, 2, ret_environment, 96);
     r = ae_store_explanation_read(store, &reader, measurement, ret, ret_there, err);
     ae_explanation_reader_release(&reader);

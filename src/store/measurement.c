@@ -201,22 +201,6 @@ static int unknown(const struct ae_store *store, const char *what, const char *w
                         store->path, what, shown);
 }
 
-static enum ae_target find_target(const char *name)
-{
-    for (int i = 0; i < AE_TARGET_COUNT; i++)
-        if (strcmp(name, ae_target_name((enum ae_target)i)) == 0)
-            return (enum ae_target)i;
-    return AE_TARGET_COUNT;
-}
-
-static const struct ae_task *find_task(const char *id)
-{
-    for (int i = 0; i < ae_task_count; i++)
-        if (strcmp(id, ae_tasks[i]->id) == 0)
-            return ae_tasks[i];
-    return NULL;
-}
-
 static int read_outcome(const struct ae_store *store, sqlite3_stmt *s, int column, enum ae_verdict *ret_verdict,
                         enum ae_violation *ret_violation, struct ae_error *err)
 {
@@ -301,11 +285,11 @@ static int read_row(struct reader *reader, int64_t id, struct ae_stored *ret, st
         .bank = ae_column_text(s, 5),
         .options_key = ae_column_text(s, 6),
     };
-    m->task = find_task(ret->task);
+    m->task = ae_task_named(ret->task);
     m->size = ae_size_find(ae_column_text(s, 7));
     if (m->size == AE_SIZE_COUNT)
         return unknown(reader->store, "size", ae_column_text(s, 7), err);
-    m->target = find_target(ae_column_text(s, 8));
+    m->target = ae_target_find(ae_column_text(s, 8));
     if (m->target == AE_TARGET_COUNT)
         return unknown(reader->store, "target", ae_column_text(s, 8), err);
     ae_column_copy(s, 9, m->entrant, sizeof m->entrant);

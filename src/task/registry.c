@@ -40,6 +40,14 @@ enum ae_size ae_size_find(const char *name)
     return AE_SIZE_COUNT;
 }
 
+const struct ae_task *ae_task_named(const char *id)
+{
+    for (int i = 0; i < ae_task_count; i++)
+        if (strcmp(ae_tasks[i]->id, id) == 0)
+            return ae_tasks[i];
+    return NULL;
+}
+
 const struct ae_task *ae_task_find(const char *name, struct ae_error *err)
 {
     const struct ae_task *found = NULL;

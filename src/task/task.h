@@ -210,7 +210,9 @@ struct ae_task {
 extern const struct ae_task *const ae_tasks[];
 extern const int ae_task_count;
 
-/* By exact id, else by unique prefix. On failure err names the nearest ids. */
+/* By exact id, as programs write it; NULL: there is none. */
+const struct ae_task *ae_task_named(const char *id);
+/* By exact id, else by unique prefix, as people write it. On failure err names the nearest ids. */
 const struct ae_task *ae_task_find(const char *name, struct ae_error *err);
 
 const char *ae_size_name(enum ae_size size);
