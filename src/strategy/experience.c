@@ -61,7 +61,8 @@ static int take(void *data, const struct ae_stored *stored)
             values[n++] = (double)m->trials[i].call_ns;
     if (n > 0) {
         ae_sort(values, n);
-        struct ae_experience e = {.task = m->task,
+        struct ae_experience e = {.id = stored->id,
+                                  .task = m->task,
                                   .task_number = number_of(m->task),
                                   .size = m->size,
                                   .place = place,
@@ -69,11 +70,12 @@ static int take(void *data, const struct ae_stored *stored)
                                   .median_ns = ae_median(values, n)};
         snprintf(e.entrant, sizeof e.entrant, "%s", m->entrant);
         snprintf(e.submission, sizeof e.submission, "%s", m->submission);
-        size_t at = 0; /* measurements come in the order of their numbers: a later one of the same bytes replaces it */
+        size_t at = 0; /* the newest of the same bytes stands for them, whatever entrant they were */
         while (at < to->count && (to->items[at].place != place || to->items[at].size != e.size ||
                                   to->items[at].task != e.task || strcmp(to->items[at].submission, e.submission) != 0))
             at++;
-        to->items[at] = e;
+        if (at == to->count || to->items[at].id < e.id)
+            to->items[at] = e;
         to->count += at == to->count;
     }
     free(values);

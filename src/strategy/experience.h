@@ -8,6 +8,7 @@
 
 /* One source on one task, at one size on one machine: the newest measurement of it. */
 struct ae_experience {
+    int64_t id; /* of the measurement */
     const struct ae_task *task;
     int task_number; /* index into ae_tasks */
     enum ae_size size;
@@ -30,7 +31,7 @@ struct ae_experiences {
     size_t place_count;
 };
 
-/* CUDA programs that passed, at the newest version of their task in the store. Strategies are looked for in the source
+/* CUDA programs that passed, at the version of their task that this program knows. Strategies are looked for in the source
  * alone, with the task's reference beside it (tasks: the folder of tasks). filter chooses; its trials are set here.
  * AE_E_NOTFOUND: nothing there. */
 int ae_experiences_read(struct ae_store *store, struct ae_finder *finder, const char *tasks,

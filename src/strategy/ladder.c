@@ -149,6 +149,7 @@ void ae_ladder_release(struct ae_ladder *ladder)
 struct timing {
     char submission[AE_SHA256_HEX], environment[65], environment_name[96];
     enum ae_size size;
+    int64_t id; /* of the measurement: a larger one is newer */
     double median_ns;
 };
 
@@ -177,7 +178,8 @@ static int take(void *data, const struct ae_stored *stored)
 {
     struct timings *t = data;
     const struct ae_measurement *m = &stored->measurement;
-    if (m->verdict != AE_PASS || !m->task || m->trial_count <= 0 || !in_ladder(t->ladder, stored->task, m->submission))
+    if (m->verdict != AE_PASS || !m->task || stored->task_version != m->task->version || m->trial_count <= 0 ||
+        !in_ladder(t->ladder, stored->task, m->submission))
         return 0;
     double *values = malloc((size_t)m->trial_count * sizeof *values);
     size_t n = 0;
@@ -189,7 +191,7 @@ static int take(void *data, const struct ae_stored *stored)
         qsort(values, n, sizeof *values, ascending);
         t->items = more;
         struct timing *x = &t->items[t->count++];
-        *x = (struct timing){.size = m->size, .median_ns = ae_median(values, n)};
+        *x = (struct timing){.size = m->size, .id = stored->id, .median_ns = ae_median(values, n)};
         snprintf(x->submission, sizeof x->submission, "%s", m->submission);
         snprintf(x->environment, sizeof x->environment, "%s", stored->environment ? stored->environment : "");
         snprintf(x->environment_name, sizeof x->environment_name, "%s",
@@ -200,16 +202,17 @@ static int take(void *data, const struct ae_stored *stored)
     return rc;
 }
 
-/* The newest of these bytes, at this size, there: measurements come in the order of their numbers. */
+/* The newest of these bytes, at this size, there, whatever entrant they were. */
 static const struct timing *newest(const struct timings *t, const char *submission, const struct timing *like)
 {
-    for (size_t i = t->count; i > 0; i--) {
-        const struct timing *x = &t->items[i - 1];
+    const struct timing *found = NULL;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct timing *x = &t->items[i];
         if (strcmp(x->submission, submission) == 0 && x->size == like->size &&
-            strcmp(x->environment, like->environment) == 0)
-            return x;
+            strcmp(x->environment, like->environment) == 0 && (!found || x->id > found->id))
+            found = x;
     }
-    return NULL;
+    return found;
 }
 
 int ae_gains_read(const struct ae_ladder *ladder, struct ae_store *store, struct ae_gains *ret, struct ae_error *err)

@@ -36,7 +36,8 @@ void ae_step_strategies(const struct ae_step *step, char ret[AE_STEP_STRATEGIES_
 int ae_ladder_read(const char *tasks, struct ae_ladder *ret, struct ae_error *err);
 void ae_ladder_release(struct ae_ladder *ladder);
 
-/* What a step gained: its parent and itself, passed, at one size on one machine. */
+/* What a step gained: its parent and itself, passed at this version of the task, at one size on one machine; the newest
+ * measurement of each. */
 struct ae_gain {
     const struct ae_step *step;
     char environment[65], environment_name[96];

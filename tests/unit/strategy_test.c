@@ -463,7 +463,8 @@ static void write_text(const char *folder, const char *name, const char *text)
     assert_int_equal(ae_file_write(path, text, strlen(text), &err), AE_OK);
 }
 
-static void put(struct ae_store *store, int64_t run, const struct ae_task *task, const char *text, double ms)
+static void put_as(struct ae_store *store, int64_t run, const struct ae_task *task, const char *entrant, const char *text,
+                   double ms)
 {
     struct ae_error err = {0};
     struct ae_submission s = {.language = "cuda", .source = (char *)text, .size = strlen(text), .first_seen_ns = 1};
@@ -471,18 +472,23 @@ static void put(struct ae_store *store, int64_t run, const struct ae_task *task,
     struct ae_measurement m = {.task = task,
                                .size = AE_SMALL,
                                .target = AE_CUDA,
-                               .entrant = "anybody",
                                .verdict = AE_PASS,
                                .trials = trials,
                                .trial_count = 3};
     assert_int_equal(ae_sha256(text, strlen(text), s.sha256, &err), AE_OK);
     memcpy(m.submission, s.sha256, sizeof m.submission);
+    snprintf(m.entrant, sizeof m.entrant, "%s", entrant);
     for (int i = 0; i < 3; i++)
         trials[i] = (struct ae_trial){
             .kind = AE_TRIAL_TIMED, .instance = i, .call_ns = (int64_t)((ms + i - 1) * 1e6), .cpu_ns = -1};
     if (ae_store_submission_put(store, &s, &err) != AE_OK ||
         ae_store_measurement_put(store, run, &m, "{}", NULL, &err) != AE_OK)
         fail_msg("%s", err.text);
+}
+
+static void put(struct ae_store *store, int64_t run, const struct ae_task *task, const char *text, double ms)
+{
+    put_as(store, run, task, "anybody", text, ms);
 }
 
 static void gains_belong_to_the_bytes(void **state)
@@ -544,10 +550,50 @@ static void gains_belong_to_the_bytes(void **state)
     assert_true(gains.items[0].before_ns == 40e6 && gains.items[0].after_ns == 10e6);
     assert_string_equal(gains.items[0].environment_name, "a machine");
     ae_gains_release(&gains);
+
+    /* The newest counts, whoever it was called; and nothing of another version of the task. */
+    put_as(store, run, task, "a later one", naive, 50);
+    struct ae_task older = *task;
+    older.version--;
+    put_as(store, run, &older, "one of before", first, 1);
+    assert_int_equal(ae_gains_read(&ladder, store, &gains, &err), AE_OK);
+    assert_int_equal(gains.count, 1);
+    assert_true(gains.items[0].before_ns == 50e6 && gains.items[0].after_ns == 10e6);
+    ae_gains_release(&gains);
     assert_int_equal(ae_gains_read_archives(&ladder, root, &gains, &err), AE_OK);
     assert_int_equal(gains.count, 0);
     ae_store_close(store);
     ae_ladder_release(&ladder);
+    assert_int_equal(ae_folder_remove(root, &err), AE_OK);
+}
+
+/* The same bytes as two entrants: the newest measurement stands for them. */
+static void experience_is_the_newest(void **state)
+{
+    (void)state;
+    static const char text[] = "__global__ void k(float *x) { x[threadIdx.x] = 0; }\n";
+    char root[] = "/tmp/ae-experience-XXXXXX", path[300];
+    struct ae_error err = {0};
+    struct ae_store *store;
+    struct ae_experiences got;
+    int64_t run;
+    assert_non_null(mkdtemp(root));
+    snprintf(path, sizeof path, "%s/results.db", root);
+    assert_int_equal(ae_store_open(&store, path, AE_STORE_WRITE, &err), AE_OK);
+    const struct ae_environment environment = {.id = "e1", .name = "a machine", .json = (char *)"{}"};
+    assert_int_equal(ae_store_environment_put(store, &environment, &err), AE_OK);
+    const struct ae_run r = {
+        .started_ns = 1, .command = "", .options = "{}", .version = "1", .environment = "e1", .bank = "b"};
+    assert_int_equal(ae_store_run_begin(store, &r, &run, &err), AE_OK);
+    put_as(store, run, ae_tasks[0], "zoe", text, 40);
+    put_as(store, run, ae_tasks[0], "adam", text, 10);
+    const struct ae_measurement_filter all = {0};
+    assert_int_equal(ae_experiences_read(store, finder, root, &all, &got, &err), AE_OK);
+    assert_int_equal(got.count, 1);
+    assert_string_equal(got.items[0].entrant, "adam");
+    assert_true(got.items[0].median_ns == 10e6);
+    ae_experiences_release(&got);
+    ae_store_close(store);
     assert_int_equal(ae_folder_remove(root, &err), AE_OK);
 }
 
@@ -874,6 +920,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(too_long_is_said),
         cmocka_unit_test(bundles_are_told),
         cmocka_unit_test(features_are_read),
+        cmocka_unit_test(experience_is_the_newest),
         cmocka_unit_test(spills_take_a_tile_back),
         cmocka_unit_test(run_contradicts),
     };
