@@ -227,12 +227,13 @@ static int read_side(struct side *side, const char *path, struct ae_finder *find
     return rc == AE_OK ? ae_strategy_find(finder, &input, &side->findings, err) : rc;
 }
 
-/* Medians of both sides where both were measured. */
+/* Medians of both sides where both were measured: the newest of each, whatever entrant it was. */
 struct pairing {
     const struct side *sides;
     struct measured {
         char environment[65], name[96], task[64];
         enum ae_size size;
+        int64_t id[2];
         double ns[2];
     } items[64];
     int count;
@@ -245,7 +246,8 @@ static int pair_up(void *data, const struct ae_stored *stored)
     double values[256];
     size_t n = 0;
     for (int side = 0; side < 2; side++) {
-        if (m->verdict != AE_PASS || strcmp(m->submission, p->sides[side].sha256) != 0)
+        if (m->verdict != AE_PASS || !m->task || stored->task_version != m->task->version ||
+            strcmp(m->submission, p->sides[side].sha256) != 0)
             continue;
         n = 0;
         for (int i = 0; i < m->trial_count && n < sizeof values / sizeof *values; i++)
@@ -263,8 +265,11 @@ static int pair_up(void *data, const struct ae_stored *stored)
             snprintf(p->items[k].name, sizeof p->items[k].name, "%s", stored->environment_name ? stored->environment_name : "");
             snprintf(p->items[k].task, sizeof p->items[k].task, "%s", stored->task);
         }
+        if (p->items[k].id[side] > stored->id)
+            continue;
         ae_sort(values, n);
-        p->items[k].ns[side] = ae_median(values, n); /* in the order of numbers: the newest stays */
+        p->items[k].id[side] = stored->id;
+        p->items[k].ns[side] = ae_median(values, n);
     }
     return 0;
 }
