@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define CALL_MAX_NS   ((uint64_t)86400 * 1000000000u)
-#define COUNT_MAX     ((int64_t)1 << 40)
+#define BYTES_MAX     ((uint64_t)1 << 40) /* of one copy */
+#define USAGE_MAX     ((int64_t)1 << 53) /* ns of processor time among them: a day of a hundred processors, and sums in range */
 #define DIMENSION_MAX 0x7fffffffu
 
 /* By the beginning of the name behind "cu" or "cuda"; the first row that fits counts. Runtime and driver are alike where
@@ -150,7 +151,7 @@ static void make_printable(char name[AE_TRACE_NAME])
 
 static int64_t sane(int64_t value)
 {
-    return value < 0 ? 0 : value > COUNT_MAX ? COUNT_MAX : value;
+    return value < 0 ? 0 : value > USAGE_MAX ? USAGE_MAX : value;
 }
 
 /* False where the record makes no sense or lies outside the call. */
@@ -171,7 +172,7 @@ static bool convert(const struct ae_trace_record *r, const struct ae_trace_heade
         .name = trace->names[r->name],
         .correlation = r->correlation,
         .lane = r->lane,
-        .bytes = r->bytes > (uint64_t)COUNT_MAX ? (uint64_t)COUNT_MAX : r->bytes,
+        .bytes = r->bytes > BYTES_MAX ? BYTES_MAX : r->bytes,
         .way = (enum ae_trace_way)r->way,
         .from = (enum ae_trace_memory)r->from,
         .to = (enum ae_trace_memory)r->to,

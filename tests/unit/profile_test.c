@@ -467,6 +467,20 @@ static void perform(const struct shape *p, struct ae_facts *ret)
     }
 }
 
+/* A minute of thirty-two processors is no nonsense; what a program writes over its numbers may be. */
+static void processor_time_adds_up(void **state)
+{
+    (void)state;
+    struct shape cpu = {.cpu = true, .user_us = 32 * 60e6, .call_us = 60e6};
+    struct ae_facts facts;
+    perform(&cpu, &facts);
+    assert_int_equal(facts.usage.user_ns, 32 * INT64_C(60000000000));
+    cpu.user_us = 9e15;
+    cpu.system_us = 9e15;
+    perform(&cpu, &facts);
+    assert_true(facts.usage.user_ns > 0 && facts.usage.user_ns < INT64_MAX / 2);
+}
+
 /* The bottleneck of that id in the call; its rule is NULL where it does not fire. */
 static struct ae_bottleneck find(const struct shape *p, const char *id)
 {
@@ -915,6 +929,7 @@ int main(void)
         cmocka_unit_test(other_threads_explain),
         cmocka_unit_test(calls_within_calls_are_one),
         cmocka_unit_test(many_kernels_stay_in_their_table),
+        cmocka_unit_test(processor_time_adds_up),
         cmocka_unit_test(every_rule_fires_and_keeps_quiet),
         cmocka_unit_test(every_rule_has_a_case_and_a_text),
         cmocka_unit_test(rules_live_without_ceilings),
