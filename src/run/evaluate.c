@@ -741,10 +741,10 @@ static bool look_midway(struct evaluation *e, const struct ae_case_name *next)
     char detail[AE_DETAIL_TEXT] = "";
     uint64_t seed;
     if ((e->context->guards_off & (AE_GUARD_KEPT | AE_GUARD_RELOAD)) || !e->running || e->settled.resident < 0 ||
-        ae_random_bytes(&seed, sizeof seed, NULL) != AE_OK ||
-        ae_instance_make(&inst, next->task, next->size, 0, seed, NULL) != AE_OK)
+        ae_random_bytes(&seed, sizeof seed, NULL) != AE_OK)
         return true;
-    if (ae_buffers_need(&inst) <= e->buffer_bytes &&
+    const bool made = ae_instance_make(&inst, next->task, next->size, 0, seed, NULL) == AE_OK;
+    if (made && ae_buffers_need(&inst) <= e->buffer_bytes &&
         ae_runner_command(&e->runner, AE_ORDER_TRIM, TRIM_TIMEOUT) == AE_ANSWER_DONE) {
         const struct ae_watch_holdings now = ae_watch_holdings(ae_proc_pid(e->runner.proc));
         e->midway = now.resident < 0 ? 0 : now.resident - e->settled.resident;
