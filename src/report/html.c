@@ -1,5 +1,7 @@
 #include "report/html.h"
 
+#include "base/base64.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "report/assets.h"
 #include "report/html_text.h"
@@ -18,26 +20,22 @@ static void put_asset(enum ae_asset asset, FILE *out)
 /* 'sha256-BASE64' of a script, as a content security policy names it. */
 static int put_hash(enum ae_asset asset, FILE *out, struct ae_error *err)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     size_t size;
     const char *data = ae_asset(asset, &size);
     char hex[AE_SHA256_HEX];
-    unsigned char bytes[33] = {0};
+    unsigned char bytes[(AE_SHA256_HEX - 1) / 2];
     const int r = ae_sha256(data, size, hex, err);
     if (r != AE_OK)
         return r;
-    for (size_t i = 0; i < 32; i++) {
+    for (size_t i = 0; i < sizeof bytes; i++) {
         unsigned value;
         (void)sscanf(hex + 2 * i, "%2x", &value);
         bytes[i] = (unsigned char)value;
     }
-    fputs(" 'sha256-", out);
-    for (size_t i = 0; i < 33; i += 3) {
-        const unsigned group = (unsigned)bytes[i] << 16 | (unsigned)bytes[i + 1] << 8 | bytes[i + 2];
-        for (int k = 0; k < 4; k++)
-            fputc(i == 30 && k == 3 ? '=' : digits[group >> (18 - 6 * k) & 63], out);
-    }
-    fputc('\'', out);
+    ae_autofree char *text = ae_base64_encode(bytes, sizeof bytes);
+    if (!text)
+        return ae_error_set(err, AE_E_NOMEM, "no memory for the digest of a script");
+    fprintf(out, " 'sha256-%s'", text);
     return AE_OK;
 }
 

@@ -320,12 +320,11 @@ static int put_section(struct pages *p, const struct piece *pieces, size_t count
     ae_html_put(first->task, out);
     fputs("</b> ", out);
     ae_html_put(first->entrant, out);
-    fprintf(out, " <small>%s, sample %d, on %.8s", ae_target_name(first->target), first->sample, "");
+    fprintf(out, " <small>%s, sample %d, on ", ae_target_name(first->target), first->sample);
     ae_html_text(first->environment, strnlen(first->environment, 8), out);
     fputs("</small>", out);
     for (size_t i = 0; i < count; i++) {
-        fprintf(out, " <span class=\"%s\">%s %s", pieces[i].passed ? "good" : "bad", ae_size_name(pieces[i].size),
-                "");
+        fprintf(out, " <span class=\"%s\">%s ", pieces[i].passed ? "good" : "bad", ae_size_name(pieces[i].size));
         ae_html_put(pieces[i].outcome, out);
         fputs("</span>", out);
     }

@@ -1,5 +1,6 @@
 #include "store/archive.h"
 
+#include "base/base64.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/utf8.h"

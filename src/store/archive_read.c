@@ -1,5 +1,6 @@
 #include "store/archive.h"
 
+#include "base/base64.h"
 #include "store/archive_reading.h"
 #include "store/archive_text.h"
 #include "store/internal.h"

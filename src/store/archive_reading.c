@@ -1,7 +1,8 @@
 #include "store/archive_reading.h"
 
+#include "base/base64.h"
 #include "base/file.h"
-#include "store/archive_text.h"
+#include "base/hash.h"
 #include "store/generation.h"
 #include "store/internal.h"
 
@@ -29,9 +30,7 @@ bool ae_archive_reading_travels(const struct ae_stored_reading *reading)
     return one_of(reading->state, settled, sizeof settled / sizeof *settled);
 }
 
-/* --- writing
- * -----------------------------------------------------------------------------------------------
- */
+/* --- writing ----------------------------------------------------------------------------------------------- */
 
 /* NULL: no memory. */
 static json_t *bytes_of(const char *bytes, size_t size)
@@ -127,9 +126,7 @@ int ae_archive_readings_put(struct ae_store *store, const char *submission, json
     return rc;
 }
 
-/* --- reading
- * -----------------------------------------------------------------------------------------------
- */
+/* --- reading ----------------------------------------------------------------------------------------------- */
 
 /* *ret_decoded is to be freed. NULL: it is none. */
 static const char *bytes_in(const json_t *value, size_t *ret_size, char **ret_decoded)

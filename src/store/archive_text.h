@@ -11,9 +11,4 @@
  * truncation and damage; who wants to forge an archive computes it anew. */
 int ae_archive_chain(char chain[AE_SHA256_HEX], const char *line, size_t size, struct ae_error *err);
 
-/* RFC 4648, with padding; NULL: no memory. The caller frees it. */
-char *ae_base64_encode(const char *data, size_t size);
-/* The bytes, followed by a NUL that *ret_size does not count; NULL where text is no base64, or no memory. */
-char *ae_base64_decode(const char *text, size_t *ret_size);
-
 #endif

@@ -582,38 +582,11 @@ static void forged_readings(void **state)
     require(read_lines((const char *const[]){HEAD, READ_BY(FOUND, ANSWERED), NULL}));
 }
 
-static void base64(void **state)
-{
-    (void)state;
-    char data[64];
-    for (size_t size = 0; size < sizeof data; size++) {
-        size_t back;
-        for (size_t i = 0; i < size; i++)
-            data[i] = (char)(i * 37 + size);
-        char *text = ae_base64_encode(data, size), *again = ae_base64_decode(text, &back);
-        assert_int_equal(back, size);
-        assert_memory_equal(again, data, size);
-        free(text);
-        free(again);
-    }
-    char *text = ae_base64_encode("foobar", 5);
-    assert_string_equal(text, "Zm9vYmE="); /* RFC 4648, section 10 */
-    free(text);
-    size_t size;
-    assert_null(ae_base64_decode("Zm9", &size));
-    assert_null(ae_base64_decode("Z=9v", &size));
-    assert_null(ae_base64_decode("Zm9\xff", &size));
-    char *lone = strdup("="); /* on the heap, where a look before its beginning shows */
-    assert_null(ae_base64_decode(lone, &size));
-    free(lone);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(there_and_back), TEST(explanations), TEST(some_runs), TEST(damaged), TEST(forged),
-                                       TEST(forged_explanations), TEST(unexplainable), TEST(readings), TEST(forged_readings),
-                                       cmocka_unit_test(base64)};
+                                       TEST(forged_explanations), TEST(unexplainable), TEST(readings), TEST(forged_readings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
