@@ -207,9 +207,31 @@ int ae_strategies_list(const struct ae_strategies_values *values, const struct a
     return AE_EXIT_OK;
 }
 
+static bool is_measured(const struct ae_gains *gains, size_t count, const struct ae_step *step)
+{
+    for (size_t i = 0; i < count; i++)
+        if (gains->items[i].step == step)
+            return true;
+    return false;
+}
+
+/* Those of steps that *to has no gain of; without memory, none. */
+static void add_missing(struct ae_gains *to, const struct ae_gains *from)
+{
+    const size_t own = to->count;
+    struct ae_gain *more = from->count ? realloc(to->items, (own + from->count) * sizeof *more) : NULL;
+    if (!more)
+        return;
+    to->items = more;
+    for (size_t i = 0; i < from->count; i++)
+        if (!is_measured(to, own, from->items[i].step))
+            to->items[to->count++] = from->items[i];
+}
+
 void ae_strategies_gains(const struct ae_ladder *ladder, const char *tasks, struct ae_gains *ret)
 {
     struct ae_store *store = NULL;
+    struct ae_gains ours = {0};
     struct ae_error ignored;
     char results[4300];
     *ret = (struct ae_gains){0};
@@ -218,8 +240,9 @@ void ae_strategies_gains(const struct ae_ladder *ladder, const char *tasks, stru
         *ret = (struct ae_gains){0};
     ae_store_close(store);
     snprintf(results, sizeof results, "%s/../docs/results", tasks);
-    if (ret->count == 0 && ae_gains_read_archives(ladder, results, ret, &ignored) != AE_OK)
-        *ret = (struct ae_gains){0};
+    if (ae_gains_read_archives(ladder, results, &ours, &ignored) == AE_OK)
+        add_missing(ret, &ours);
+    ae_gains_release(&ours);
 }
 
 /* Where it paid and where not: the geometric mean of the gains of steps of it alone, how many are losses, and how many

@@ -34,8 +34,8 @@ int ae_strategies_agreement(const struct ae_strategies_values *values, const str
 int ae_strategies_recommend(const struct ae_strategies_values *values, const struct ae_list *operands);
 int ae_strategies_find(const struct ae_strategies_values *values, const struct ae_list *operands);
 
-/* Measurements of the ladders: this machine's first, then those that come with the tool. Release with
- * ae_gains_release(). */
+/* Measurements of the ladders: those in the store, and, of steps that it has none of, those that come with the tool.
+ * Release with ae_gains_release(). */
 void ae_strategies_gains(const struct ae_ladder *ladder, const char *tasks, struct ae_gains *ret);
 
 /* The task that a file's name or folder says it solves: TASK.cu, TASK.3.cu, tasks/TASK/naive.cu,
