@@ -10,8 +10,6 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-_Static_assert(sizeof(struct ae_hash_key) >= XXH3_SECRET_SIZE_MIN, "XXH3 needs a secret of that size");
-
 static void to_hex(const unsigned char *bytes, size_t size, char *hex)
 {
     static const char digits[] = "0123456789abcdef";
@@ -87,26 +85,12 @@ struct ae_digest ae_digest(const void *data, size_t size)
     return from_xxh(XXH3_128bits(data, size));
 }
 
-int ae_hash_key_draw(struct ae_hash_key *ret, struct ae_error *err)
-{
-    return ae_random_bytes(ret->secret, sizeof ret->secret, err);
-}
-
-struct ae_digest ae_hash_keyed(const struct ae_hash_key *key, const void *data, size_t size)
-{
-    return from_xxh(XXH3_128bits_withSecret(data, size, key->secret, sizeof key->secret));
-}
-
-struct ae_hasher *ae_hasher_new(const struct ae_hash_key *key)
+struct ae_hasher *ae_hasher_new(void)
 {
     XXH3_state_t *state = XXH3_createState();
     if (!state)
         return NULL;
-    if ((key ? XXH3_128bits_reset_withSecret(state, key->secret, sizeof key->secret) : XXH3_128bits_reset(state)) !=
-        XXH_OK) {
-        XXH3_freeState(state);
-        return NULL;
-    }
+    (void)XXH3_128bits_reset(state); /* fails on NULL only */
     return (struct ae_hasher *)state;
 }
 

@@ -1,6 +1,5 @@
-/* Digests. SHA-256 names things (sources, cache keys) and may face an adversary. The keyed hash sees whether memory
- * changed: XXH3 under 192 secret random bytes, many GB/s, safe as long as the key stays in this process. The plain
- * 128-bit digest guards stored bytes against accidents only. */
+/* Digests. SHA-256 names things (sources, cache keys) and may face an adversary. The 128-bit digest, XXH3 at many GB/s,
+ * guards stored bytes against accidents only. */
 #ifndef AE_BASE_HASH_H
 #define AE_BASE_HASH_H
 
@@ -22,18 +21,9 @@ struct ae_digest {
 
 struct ae_digest ae_digest(const void *data, size_t size);
 
-struct ae_hash_key {
-    unsigned char secret[192];
-};
-
-/* Draws a key from the operating system's random source. */
-int ae_hash_key_draw(struct ae_hash_key *ret, struct ae_error *err);
-
-struct ae_digest ae_hash_keyed(const struct ae_hash_key *key, const void *data, size_t size);
-
-/* Piecewise: the same digest as of all pieces in a row. The key must outlive the hasher; NULL: as ae_digest(). */
+/* Piecewise: the same digest as of all pieces in a row. */
 struct ae_hasher;
-struct ae_hasher *ae_hasher_new(const struct ae_hash_key *key); /* NULL: no memory */
+struct ae_hasher *ae_hasher_new(void); /* NULL: no memory */
 void ae_hasher_update(struct ae_hasher *hasher, const void *data, size_t size);
 struct ae_digest ae_hasher_digest(const struct ae_hasher *hasher);
 void ae_hasher_free(struct ae_hasher *hasher);

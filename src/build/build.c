@@ -79,11 +79,6 @@ static const char nvcc_link[] = "-z,now,-z,relro,-z,defs,-z,noexecstack,--as-nee
 static const char *const cuda_libraries[] = {"cublas", "cublasLt", "cusparse", "cusolver", "cufft",
                                              "curand", "nvJitLink", "nvrtc",   NULL};
 
-const char *ae_build_kind_name(enum ae_build_kind kind)
-{
-    return (unsigned)kind < AE_BUILD_KIND_COUNT ? rules[kind].name : "?";
-}
-
 bool ae_build_kind_of(const char *file_name, enum ae_build_kind *ret)
 {
     static const struct {

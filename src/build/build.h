@@ -23,7 +23,6 @@ enum ae_build_kind {
     AE_BUILD_KIND_COUNT
 };
 
-const char *ae_build_kind_name(enum ae_build_kind kind); /* "reference", "c", "cpp", "cuda" */
 
 /* "sm_90", "sm_100a": what a request's arch may be. NULL is none. */
 bool ae_arch_is_valid(const char *arch);

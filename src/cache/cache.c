@@ -230,7 +230,7 @@ int ae_cache_key_text(const char *path, char **ret, struct ae_error *err)
 
 static int write_entry(int fd, const char *key_text, const struct iovec *pieces, int count)
 {
-    struct ae_hasher *hasher = ae_hasher_new(NULL);
+    struct ae_hasher *hasher = ae_hasher_new();
     if (!hasher) {
         errno = ENOMEM;
         return -1;
@@ -283,26 +283,6 @@ int ae_cache_put(struct ae_cache *cache, const char *kind, const char *key_text,
         return cannot_write(cache, saved, err);
     }
     return AE_OK;
-}
-
-int ae_cache_put_file(struct ae_cache *cache, const char *kind, const char *key_text, const char *path,
-                      struct ae_error *err)
-{
-    ae_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) != 0)
-        return ae_error_errno(err, AE_E_IO, errno, "cannot open %s", path);
-    if (!S_ISREG(st.st_mode))
-        return ae_error_set(err, AE_E_INPUT, "%s is not a regular file", path);
-    if (st.st_size == 0)
-        return ae_cache_put(cache, kind, key_text, NULL, 0, err);
-    struct iovec piece = {.iov_len = (size_t)st.st_size};
-    piece.iov_base = mmap(NULL, piece.iov_len, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (piece.iov_base == MAP_FAILED)
-        return ae_error_errno(err, AE_E_NOMEM, errno, "no memory to map %s", path);
-    const int rc = ae_cache_put(cache, kind, key_text, &piece, 1, err);
-    (void)munmap(piece.iov_base, piece.iov_len);
-    return rc;
 }
 
 int ae_cache_remove(struct ae_cache *cache, const char *kind, const char *key_text, struct ae_error *err)

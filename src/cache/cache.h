@@ -21,7 +21,6 @@ struct ae_cache;
 #define AE_CACHE_PATH       4096
 #define AE_CACHE_KIND       32  /* lower-case letters, digits, '_'; NUL included */
 #define AE_CACHE_KEY_MAX    ((size_t)1 << 20)
-#define AE_CACHE_LIMIT      ((uint64_t)64 << 30) /* bytes that ae_cache_prune() keeps by default */
 
 /* root NULL: $ACCELEVAL_CACHE, else $XDG_CACHE_HOME/acceleval, else ~/.cache/acceleval. Opens even where the root can
  * be neither made nor written: then gets work as far as they can and puts answer AE_E_IO with what to do. AE_E_ENV only
@@ -54,8 +53,6 @@ void ae_cache_entry_release(struct ae_cache_entry *entry);
  * permission) says what to do; the work at hand can go on uncached. */
 int ae_cache_put(struct ae_cache *cache, const char *kind, const char *key_text, const struct iovec *pieces, int count,
                  struct ae_error *err);
-int ae_cache_put_file(struct ae_cache *cache, const char *kind, const char *key_text, const char *path,
-                      struct ae_error *err);
 
 /* Removing what is not there is fine. */
 int ae_cache_remove(struct ae_cache *cache, const char *kind, const char *key_text, struct ae_error *err);

@@ -7,7 +7,6 @@
 
 /* --- queries --- */
 
-#define AE_CAPTURES 8
 
 /* What a match captured, as nodes of the code; -1: nothing. The first capture of a pattern is the place that is
  * reported. */

@@ -310,17 +310,6 @@ static int intern(struct ae_syntax *s, const char *text, size_t size)
     return s->name_table[at] = s->name_count++;
 }
 
-int ae_name_find(const struct ae_syntax *s, const char *name)
-{
-    if (s->name_slots == 0)
-        return -1;
-    for (uint32_t at = hash(name, strlen(name)) & (uint32_t)(s->name_slots - 1); s->name_table[at] >= 0;
-         at = (at + 1) & (uint32_t)(s->name_slots - 1))
-        if (strcmp(s->names[s->name_table[at]], name) == 0)
-            return s->name_table[at];
-    return -1;
-}
-
 /* --- the tree --- */
 
 static bool has_name(enum ae_node_kind kind)

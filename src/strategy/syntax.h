@@ -140,8 +140,6 @@ bool ae_text_is(const struct ae_syntax *s, int node, const char *text);
 bool ae_same_text(const struct ae_syntax *s, int a, int b); /* but for white space */
 bool ae_text_has(const struct ae_syntax *s, int node, const char *part);
 
-/* Id of a name, -1 where the source has no such identifier. */
-int ae_name_find(const struct ae_syntax *s, const char *name);
 /* Does an identifier of that name occur below the node? */
 bool ae_mentions(const struct ae_syntax *s, int node, int name);
 
