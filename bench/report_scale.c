@@ -194,7 +194,7 @@ static void measure(const char *path, long count, size_t which, const char *base
     printf(
         "{\"report\": \"%s\", \"baseline\": \"%s\", \"format\": \"%s\", \"measurements\": %ld, \"seconds\": %.2f, "
         "\"cpu_seconds\": %.2f, \"peak_mb\": %ld}\n",
-        reports[which].name, baseline, ae_format_name(format), count, now_s() - start, cpu, usage.ru_maxrss / 1024);
+        reports[which].name, baseline, ae_format_names[format], count, now_s() - start, cpu, usage.ru_maxrss / 1024);
     fflush(stdout);
 }
 

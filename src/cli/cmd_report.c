@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const formats[] = {"term", "md", "csv", "json", "latex", "svg", "html", "xlsx", NULL};
 static const char *const picks[] = {"first", "best", NULL};
 
 struct values {
@@ -45,7 +44,7 @@ const struct ae_option ae_report_options_table[] = {
      .offset = offsetof(struct values, phases)},
     {.name = "strategies", .kind = AE_OPTION_FLAG, .help = "also which programs show which strategies, and what goes with speed",
      .offset = offsetof(struct values, strategies)},
-    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "format of the output",
+    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = ae_format_names, .help = "format of the output",
      .offset = offsetof(struct values, format)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "the same as --format json", .offset = offsetof(struct values, json)},
     {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead of to standard output",
@@ -56,7 +55,7 @@ const struct ae_option ae_report_options_table[] = {
 const struct ae_option ae_compare_options[] = {
     {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .help = "only these sizes",
      .offset = offsetof(struct values, sizes)},
-    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "format of the output",
+    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = ae_format_names, .help = "format of the output",
      .offset = offsetof(struct values, format)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "the same as --format json", .offset = offsetof(struct values, json)},
     {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead of to standard output",
@@ -69,7 +68,7 @@ const struct ae_option ae_history_options[] = {
      .offset = offsetof(struct values, tasks)},
     {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .help = "only these sizes",
      .offset = offsetof(struct values, sizes)},
-    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = formats, .help = "format of the output",
+    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = ae_format_names, .help = "format of the output",
      .offset = offsetof(struct values, format)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "the same as --format json", .offset = offsetof(struct values, json)},
     {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead of to standard output",
@@ -83,7 +82,7 @@ static int check_format(const struct ae_option *options, uint64_t given, const s
 {
     const bool svg = values->format == AE_FORMAT_SVG && !values->json;
     if (values->json && values->format != AE_FORMAT_JSON && ae_option_given(options, given, "format"))
-        return ae_error_set(err, AE_E_USAGE, "--json and --format %s are two formats", formats[values->format]);
+        return ae_error_set(err, AE_E_USAGE, "--json and --format %s are two formats", ae_format_names[values->format]);
     if (svg && !leaderboards)
         return ae_error_set(err, AE_E_USAGE, "a picture (svg) is made of leaderboards, which 'report' has");
     if (svg && (values->detail || values->domains || values->floors || values->phases || values->strategies))

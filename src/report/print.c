@@ -2,24 +2,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
-static const char *const format_names[AE_FORMAT_COUNT] = {"term",  "md",   "csv", "json",
-                                                            "latex", "svg",  "html", "xlsx"};
-
-const char *ae_format_name(enum ae_format format)
-{
-    return (unsigned)format < AE_FORMAT_COUNT ? format_names[format] : "?";
-}
-
-enum ae_format ae_format_find(const char *name)
-{
-    for (int i = 0; i < AE_FORMAT_COUNT; i++)
-        if (strcmp(name, format_names[i]) == 0)
-            return (enum ae_format)i;
-    return AE_FORMAT_COUNT;
-}
+const char *const ae_format_names[AE_FORMAT_COUNT + 1] = {
+    [AE_FORMAT_TERM] = "term",   [AE_FORMAT_MD] = "md",   [AE_FORMAT_CSV] = "csv",   [AE_FORMAT_JSON] = "json",
+    [AE_FORMAT_LATEX] = "latex", [AE_FORMAT_SVG] = "svg", [AE_FORMAT_HTML] = "html", [AE_FORMAT_XLSX] = "xlsx"};
 
 /* Three significant digits where there is a fraction to show. */
 static int decimals(double value)

@@ -21,8 +21,7 @@ enum ae_format {
     AE_FORMAT_COUNT
 };
 
-const char *ae_format_name(enum ae_format format); /* "term", "md", "csv", "json", "latex", ... */
-enum ae_format ae_format_find(const char *name);   /* AE_FORMAT_COUNT where name is none */
+extern const char *const ae_format_names[AE_FORMAT_COUNT + 1]; /* "term", "md", ...; ended by NULL */
 
 /* Which of an entrant's samples of a task stands for it. */
 enum ae_pick {
