@@ -204,25 +204,43 @@ static int default_import(const struct ae_published *published, struct ae_instan
     return AE_OK;
 }
 
+/* One number as its type holds it; false where there is none, or one that does not fit. *end: behind it. */
+static bool read_number(const char *text, enum ae_type type, union ae_scalar *ret, char **end)
+{
+    const bool negative = text[strspn(text, " \t\r\n")] == '-'; /* which the C library takes for a large one */
+    errno = 0;
+    switch (type) {
+    case AE_I32:
+    case AE_I64:
+        ret->i64 = strtoll(text, end, 10);
+        if (errno != 0 || (type == AE_I32 && (ret->i64 < INT32_MIN || ret->i64 > INT32_MAX)))
+            return false;
+        if (type == AE_I32)
+            ret->i32 = (int32_t)ret->i64;
+        break;
+    case AE_U32:
+    case AE_U64:
+        ret->u64 = strtoull(text, end, 10);
+        if (errno != 0 || negative || (type == AE_U32 && ret->u64 > UINT32_MAX))
+            return false;
+        if (type == AE_U32)
+            ret->u32 = (uint32_t)ret->u64;
+        break;
+    case AE_F32: /* too large: infinite, and wrong; too small: the nearest there is */
+        ret->f32 = strtof(text, end);
+        break;
+    default:
+        ret->f64 = strtod(text, end);
+    }
+    return *end != text && (!**end || strchr(" \t\r\n", **end));
+}
+
 int ae_published_numbers(const char **text, enum ae_type type, void *dst, size_t count, struct ae_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         char *end;
-        errno = 0;
         union ae_scalar value;
-        if (type == AE_I32)
-            value.i32 = (int32_t)strtol(*text, &end, 10);
-        else if (type == AE_U32)
-            value.u32 = (uint32_t)strtoul(*text, &end, 10);
-        else if (type == AE_I64)
-            value.i64 = strtoll(*text, &end, 10);
-        else if (type == AE_U64)
-            value.u64 = strtoull(*text, &end, 10);
-        else if (type == AE_F32)
-            value.f32 = strtof(*text, &end);
-        else
-            value.f64 = strtod(*text, &end);
-        if (end == *text || (*end && !strchr(" \t\r\n", *end)))
+        if (!read_number(*text, type, &value, &end))
             return ae_error_set(err, AE_E_INPUT, "expected_output.txt: value %zu of %zu is missing or no number of %s",
                                 i + 1, count, ae_type_name(type));
         *text = end;
