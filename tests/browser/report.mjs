@@ -4,6 +4,7 @@
  *         [--limit-ms N] */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -169,6 +170,30 @@ try {
   assert.equal(await plain.locator(`.submission[data-task="${task}"][data-entrant="${opened_}"] .source code`).textContent(),
     source, 'what the script does to a source leaves its text alone');
   await plain.close();
+
+  /* Two samples of every program take as much of a call as one. */
+  if (charts) {
+    const [before, table, after] = readFileSync(file, 'utf8').split(/(<table class="data" data-table="phases"[^]*?<\/table>)/);
+    const twice = path.resolve(`${file}.twice.html`);
+    writeFileSync(twice, before + table.replace(/<tbody>([^]*)<\/tbody>/, '<tbody>$1$1</tbody>') + after);
+    const samples = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
+    await samples.goto(`file://${twice}`, { waitUntil: 'load' });
+    await samples.locator('.chart[data-chart="phases"]').scrollIntoViewIfNeeded();
+    await samples.waitForSelector('.chart[data-chart="phases"] .plot[data-drawn="yes"] svg');
+    const sums = await samples.$$eval('.chart[data-chart="phases"] svg .mark-rect.role-mark path', (bars_) => {
+      const sums_ = new Map(); /* by the chart's part of one size, and the entrant */
+      for (const bar of bars_) {
+        const said = Object.fromEntries(bar.getAttribute('aria-label').split('; ').map((part) => part.split(': ')));
+        const part = bar.closest('.mark-rect').parentElement.parentElement.getAttribute('transform');
+        const key = `${part} ${said.entrant}`;
+        sums_.set(key, (sums_.get(key) || 0) + Number.parseFloat(said.share));
+      }
+      return Array.from(sums_);
+    });
+    assert.ok(sums.length > 10);
+    for (const [key, sum] of sums) assert.ok(Math.abs(sum - 100) < 1, `${key}: ${sum} % of a call`);
+    await samples.close();
+  }
 
   assert.deepEqual(complaints, []);
   assert.deepEqual(requests, []);

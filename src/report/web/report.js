@@ -310,12 +310,14 @@
   const phaseColours = ['#e08a2e', '#4a93cb', '#b5bcc4', '#2f9e63', '#9a6fc9', '#7cb8e4', '#8c959f', '#f0b878', '#63c293',
     '#c4a6e6', '#d8dde2'];
   const phases = []; /* one entry a call and phase */
+  let profiled = 0; /* calls so far: several samples of a program are as many */
   for (const b of boards('phases'))
     for (const row of b.rows) {
+      profiled++;
       const at = (name) => row[b.names.indexOf(name)];
       for (const phase of phaseWords)
         if (b.names.includes(phase) && numberOf(at(phase)) > 0)
-          phases.push({ task: at('task').textContent, size: at('size').textContent, environment: at('environment').textContent,
+          phases.push({ call: profiled, task: at('task').textContent, size: at('size').textContent, environment: at('environment').textContent,
             entrant: `${at('entrant').textContent}${at('target').textContent === 'cpu' ? ' (cpu)' : ''}`,
             phase, order: phaseWords.indexOf(phase), ms: numberOf(at(phase)), share: numberOf(at(phase)) / numberOf(at('call')) });
     }
@@ -327,13 +329,13 @@
       const calls = new Map(), sums = new Map();
       for (const p of phases) {
         const who = JSON.stringify([p.environment, p.size, p.entrant]);
-        calls.set(who, (calls.get(who) || new Set()).add(p.task));
+        calls.set(who, (calls.get(who) || new Set()).add(p.call));
         const key = JSON.stringify([who, p.phase]);
         const sum = sums.get(key) || { ...p, who, share: 0 };
         sum.share += p.share;
         sums.set(key, sum);
       }
-      values = Array.from(sums.values()).map((v) => ({ ...v, share: v.share / calls.get(v.who).size, tasks: calls.get(v.who).size }));
+      values = Array.from(sums.values()).map((v) => ({ ...v, share: v.share / calls.get(v.who).size, calls: calls.get(v.who).size }));
     }
     const facet = {};
     const many = (field) => new Set(phases.map((p) => p[field])).size > 1;
@@ -342,12 +344,12 @@
     const used = phaseWords.filter((w) => phases.some((p) => p.phase === w));
     const spec = { width: 360, height: { step: 22 }, mark: 'bar', encoding: {
       x: task ? { field: 'ms', type: 'quantitative', title: `a profiled call of ${task} (ms)` }
-        : { field: 'share', type: 'quantitative', title: 'share of a profiled call, mean over tasks', axis: { format: '.0%' }, scale: { domain: [0, 1] } },
+        : { field: 'share', type: 'quantitative', title: 'share of a profiled call, mean over calls', axis: { format: '.0%' }, scale: { domain: [0, 1] } },
       y: { field: 'entrant', type: 'nominal', title: null }, order: { field: 'order' },
       color: { field: 'phase', type: 'nominal', sort: used,
         scale: { domain: used, range: used.map((w) => phaseColours[phaseWords.indexOf(w)]) } },
       tooltip: [{ field: 'entrant' }, { field: 'phase' }, task ? { field: 'ms', format: '.4g' } : { field: 'share', format: '.1%' }]
-        .concat(task ? [] : { field: 'tasks' }) } };
+        .concat(task ? [] : { field: 'calls' }) } };
     return Object.keys(facet).length ? { data: { values }, facet, spec, ...(task ? { resolve: { scale: { x: 'independent' } } } : {}) }
       : { data: { values }, ...spec };
   };
