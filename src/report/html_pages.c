@@ -53,13 +53,13 @@ static void put_trials(const struct ae_measurement *m, FILE *out)
     if (m->trial_count == 0)
         return;
     fputs("<details class=\"trials\"><summary>Trials</summary><pre>", out);
-    fputs("kind        load family instance       call_ms     return_ms  reference_ms    cpu_ms sm_mhz temp_c "
+    fputs("kind        group family instance       call_ms     return_ms  reference_ms    cpu_ms sm_mhz temp_c "
           "disturbed "
           "max_share outcome\n",
           out);
     for (int i = 0; i < m->trial_count; i++) {
         const struct ae_trial *t = &m->trials[i];
-        fprintf(out, "%-11s %4d %6d %8d %13.6f %13.6f %13.6f %9.3f %6d %6d %9d %9.3g ", ae_trial_kind_name(t->kind),
+        fprintf(out, "%-11s %5d %6d %8d %13.6f %13.6f %13.6f %9.3f %6d %6d %9d %9.3g ", ae_trial_kind_name(t->kind),
                 t->group, t->family, t->instance, (double)t->call_ns * 1e-6, (double)t->return_ns * 1e-6,
                 (double)t->reference_ns * 1e-6, t->cpu_ns < 0 ? (double)NAN : (double)t->cpu_ns * 1e-6, t->sm_mhz,
                 t->temperature_c, t->disturbed, t->max_share);

@@ -121,7 +121,7 @@
   function trialsOf(pre) {
     return pre.textContent.split('\n').slice(1).filter(Boolean).map((line) => {
       const f = line.trim().split(/\s+/);
-      return { kind: f[0], load: Number(f[1]), instance: Number(f[3]), ms: Number(f[4]), reference: Number(f[6]),
+      return { kind: f[0], group: Number(f[1]), instance: Number(f[3]), ms: Number(f[4]), reference: Number(f[6]),
         disturbed: f[10] !== '0', outcome: f[12] };
     });
   }
@@ -149,7 +149,7 @@
             x: { field: 'ms', type: 'quantitative', title: 'time of each trial (ms)', scale: { zero: false, nice: true } },
             y: { field: 'kind', type: 'nominal', title: null },
             shape: { field: 'disturbed', type: 'nominal', title: 'disturbed' },
-            color: { field: 'load', type: 'nominal', title: 'load' },
+            color: { field: 'group', type: 'nominal', title: 'group' },
             tooltip: [{ field: 'kind' }, { field: 'instance' }, { field: 'ms' }, { field: 'reference' }, { field: 'outcome' }],
           },
         });
