@@ -135,6 +135,8 @@ static int read_run(struct reader *r, const json_t *line)
         if (rc == AE_OK && finished != 0)
             rc = ae_store_run_end(r->store, ours, finished, r->err);
         r->counts.runs++;
+    } else if (rc == AE_OK && finished != 0) {
+        rc = ae_store_run_settle(r->store, ours, finished, r->err);
     }
     if (rc == AE_E_USAGE)
         rc = bad(r, "a run comes before its environment");

@@ -208,6 +208,19 @@ int ae_store_run_find(struct ae_store *store, const struct ae_run *run, int64_t 
     return AE_OK;
 }
 
+int ae_store_run_settle(struct ae_store *store, int64_t id, int64_t finished_ns, struct ae_error *err)
+{
+    static const char action[] = "end the run";
+    ae_autostatement sqlite3_stmt *statement = NULL;
+    const int r = ae_store_prepare(store, "UPDATE runs SET finished_ns = ?2 WHERE id = ?1 AND finished_ns = 0", &statement,
+                                   action, err);
+    if (r != AE_OK)
+        return r;
+    (void)sqlite3_bind_int64(statement, 1, id);
+    (void)sqlite3_bind_int64(statement, 2, finished_ns);
+    return ae_store_step_done(store, statement, action, err);
+}
+
 int ae_store_run_end(struct ae_store *store, int64_t id, int64_t finished_ns, struct ae_error *err)
 {
     static const char action[] = "end the run";

@@ -389,6 +389,35 @@ static void some_runs(void **state)
     fclose(out);
 }
 
+static int take_end(void *data, const struct ae_run *run)
+{
+    *(int64_t *)data = run->finished_ns;
+    return 0;
+}
+
+/* An archive of a run under way, then one of it when it had ended; an end that is known stays. */
+static void ends_are_taken(void **state)
+{
+    (void)state;
+    int64_t run, end = -1;
+    const struct ae_run begun = {.started_ns = 5, .command = "eval y", .options = "{}", .version = "0.1.0", .bank = "b",
+                                 .environment = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"};
+    char json[] = "{}";
+    struct ae_environment environment = {.json = json, .name = "n"};
+    memcpy(environment.id, begun.environment, sizeof environment.id);
+    require(ae_store_environment_put(from, &environment, &err));
+    require(ae_store_run_begin(from, &begun, &run, &err));
+    for (int64_t i = 0; i < 3; i++) {
+        static const int64_t ends[] = {0, 77, 78}, wanted[] = {0, 77, 77};
+        if (ends[i])
+            require(ae_store_run_end(from, run, ends[i], &err));
+        write_archive(from, &run, 1, NULL);
+        require(ae_archive_read(to, path, NULL, &err));
+        require(ae_store_runs(to, take_end, &end, &err));
+        assert_int_equal(end, wanted[i]);
+    }
+}
+
 static void write_bytes(const char *data, size_t size)
 {
     FILE *out = fopen(path, "w");
@@ -586,7 +615,7 @@ static void forged_readings(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(there_and_back), TEST(explanations), TEST(some_runs), TEST(damaged), TEST(forged),
+    const struct CMUnitTest tests[] = {TEST(there_and_back), TEST(explanations), TEST(some_runs), TEST(ends_are_taken), TEST(damaged), TEST(forged),
                                        TEST(forged_explanations), TEST(unexplainable), TEST(readings), TEST(forged_readings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
