@@ -125,19 +125,6 @@ static void look_up_ceilings(struct session *s)
         (void)ae_ceilings_get(&s->context, true, &s->ceilings, NULL);
 }
 
-/* The timed trials as the statistics take them. */
-static void summarise(const struct ae_measurement *m, struct ae_speedup *ret)
-{
-    struct ae_timing timings[AE_TIMINGS_MAX];
-    size_t n = 0;
-    for (int i = 0; i < m->trial_count && n < AE_TIMINGS_MAX; i++) {
-        const struct ae_trial *t = &m->trials[i];
-        if (t->kind == AE_TRIAL_TIMED && t->verdict == AE_PASS && !t->disturbed && t->call_ns > 0)
-            timings[n++] = (struct ae_timing){t->instance, (double)t->reference_ns, (double)t->call_ns};
-    }
-    ae_speedup(timings, n, ret);
-}
-
 /* Processor time of the worker over time of the call: the median of the timed trials; NaN: not known. */
 static double host_share(const struct ae_measurement *m)
 {
@@ -166,7 +153,7 @@ static json_t *measurement_json(const struct ae_measurement *m, const char *id)
                              ae_layers_text(m->sandbox, layers, sizeof layers), "cores", m->cores);
     if (!json)
         return NULL;
-    summarise(m, &speedup);
+    ae_cli_speedup(m, &speedup);
     if (m->detail[0])
         json_object_set_new(json, "detail", ae_line_text(m->detail));
     if (m->verdict == AE_VIOLATION)
@@ -203,7 +190,7 @@ static void print_line(struct session *s, const struct ae_measurement *m, const 
         json_decref(json);
     } else if (m->verdict == AE_PASS) {
         struct ae_speedup speedup;
-        summarise(m, &speedup);
+        ae_cli_speedup(m, &speedup);
         char share[48] = "", speed[24] = "-"; /* not known without a baseline */
         if (!isnan(speedup.s))
             snprintf(speed, sizeof speed, "%.2fx", speedup.s);

@@ -138,20 +138,6 @@ static double median_ms(const struct ae_measurement *m, enum ae_trial_kind kind)
     return ae_median(values, n);
 }
 
-static double speedup_of(const struct ae_measurement *m)
-{
-    struct ae_timing timings[AE_TIMINGS_MAX];
-    struct ae_speedup speedup;
-    size_t n = 0;
-    for (int i = 0; i < m->trial_count && n < AE_TIMINGS_MAX; i++) {
-        const struct ae_trial *t = &m->trials[i];
-        if (t->kind == AE_TRIAL_TIMED && t->verdict == AE_PASS && !t->disturbed && t->call_ns > 0)
-            timings[n++] = (struct ae_timing){t->instance, (double)t->reference_ns, (double)t->call_ns};
-    }
-    ae_speedup(timings, n, &speedup);
-    return speedup.s;
-}
-
 static void take_verdict(const struct ae_measurement *m, const struct ae_mismatch *mismatch, struct judgement *ret)
 {
     snprintf(ret->verdict, sizeof ret->verdict, "%s", ae_verdict_name(m->verdict));
@@ -231,7 +217,9 @@ static int judge_version(struct refinement *r, const struct chain *chain, const 
         ae_evaluate(&r->timing, &info, r->size, &options, &m, NULL);
         take_verdict(&m, NULL, ret); /* a race, or state that is carried, may show only now */
         if (m.verdict == AE_PASS) {
-            ret->speedup = speedup_of(&m);
+            struct ae_speedup speedup;
+            ae_cli_speedup(&m, &speedup);
+            ret->speedup = speedup.s;
             ret->call_ms = median_ms(&m, AE_TRIAL_TIMED);
             ret->fresh_ms = median_ms(&m, AE_TRIAL_FRESH);
             take_profile(r, &info, ret);

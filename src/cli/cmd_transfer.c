@@ -103,15 +103,8 @@ static int take(void *data, const struct ae_stored *stored)
         row->samples[stage]++;
         if (m->verdict != AE_PASS)
             continue;
-        struct ae_timing timings[AE_TIMINGS_MAX];
         struct ae_speedup speedup;
-        size_t n = 0;
-        for (int i = 0; i < m->trial_count && n < AE_TIMINGS_MAX; i++) {
-            const struct ae_trial *t = &m->trials[i];
-            if (t->kind == AE_TRIAL_TIMED && t->verdict == AE_PASS && !t->disturbed && t->call_ns > 0)
-                timings[n++] = (struct ae_timing){t->instance, (double)t->reference_ns, (double)t->call_ns};
-        }
-        ae_speedup(timings, n, &speedup);
+        ae_cli_speedup(m, &speedup);
         if (isfinite(speedup.s) && !(speedup.s <= row->s[stage]))
             row->s[stage] = speedup.s;
     }
