@@ -627,13 +627,25 @@ static void read_order(int memory)
     cwd_of = text;
 }
 
+/* Signals of the caller's terminal that came between fork and session: they were not for us, the parent decides. To
+ * ignore a signal discards the pending one. */
+static void forget_signals(void)
+{
+    for (int number = 1; number < NSIG; number++)
+        if (signal(number, SIG_IGN) != SIG_ERR)
+            (void)signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
+    forget_signals();
     const int memory = atoi(argv[1]);
     read_order(memory);
-    (void)setsid(); /* no signals from a terminal: the parent decides */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     null_standard_fds();
     int keep[AE_WIRE_FDS + 3], kept = 0;

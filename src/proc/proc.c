@@ -168,12 +168,13 @@ static int spawn_supervisor(struct ae_proc *proc, int memory, int socket, struct
         (void)posix_spawn_file_actions_destroy(&actions);
         return ae_error_set(err, AE_E_NOMEM, "no memory to start a program with");
     }
-    sigset_t all, none;
+    sigset_t all;
     sigfillset(&all);
-    sigemptyset(&none);
-    int failed = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    /* In a session of its own it gets no signals from our terminal. One that arrives before then stays blocked, and
+     * init.c forgets it. */
+    int failed = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
     failed |= posix_spawnattr_setsigdefault(&attr, &all);
-    failed |= posix_spawnattr_setsigmask(&attr, &none);
+    failed |= posix_spawnattr_setsigmask(&attr, &all);
     failed |= posix_spawn_file_actions_adddup2(&actions, memory, memory);
     failed |= posix_spawn_file_actions_adddup2(&actions, socket, socket);
     const struct ae_wire_block *block = proc->block;

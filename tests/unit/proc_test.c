@@ -17,6 +17,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,56 @@ static void test_escape(void **state)
         ae_proc_free(proc);
         (void)close(ends[0]);
     }
+}
+
+static void ignore_it(int signal)
+{
+    (void)signal;
+}
+
+static atomic_bool storming;
+
+static void *interrupt_group(void *arg)
+{
+    (void)arg;
+    while (atomic_load(&storming)) {
+        (void)kill(0, SIGINT);
+        (void)usleep(50);
+    }
+    return NULL;
+}
+
+/* Ctrl-C goes to all of the terminal's process group; what the caller makes of it is his, and no program's end. In a
+ * group of its own, lest the signal end the tests. */
+static void test_interrupted_caller(void **state)
+{
+    (void)state;
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        const struct sigaction action = {.sa_handler = ignore_it, .sa_flags = SA_RESTART};
+        pthread_t thread;
+        int lost = 0;
+        if (setpgid(0, 0) != 0 || sigaction(SIGINT, &action, NULL) != 0)
+            _exit(100);
+        atomic_store(&storming, true);
+        if (pthread_create(&thread, NULL, interrupt_group, NULL) != 0)
+            _exit(100);
+        for (int i = 0; i < 50; i++) {
+            struct ae_proc_result r = {0};
+            const struct ae_proc_spec spec = SPEC(.argv = SH("exit 7"), .env = path_env);
+            lost += ae_proc_run(&spec, &r, NULL) != AE_OK || r.outcome != AE_PROC_EXITED || r.code != 7;
+            ae_proc_result_release(&r);
+        }
+        atomic_store(&storming, false);
+        (void)pthread_join(thread, NULL);
+        _exit(lost);
+    }
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 static void test_parent_gone(void **state)
@@ -436,6 +487,7 @@ static int run_all(const char *name)
         cmocka_unit_test(test_end),          cmocka_unit_test(test_cannot_start),
         cmocka_unit_test(test_surroundings), cmocka_unit_test(test_descriptors),
         cmocka_unit_test(test_timeout),      cmocka_unit_test(test_escape),
+        cmocka_unit_test(test_interrupted_caller),
         cmocka_unit_test(test_parent_gone),  cmocka_unit_test(test_supervisor_killed),
         cmocka_unit_test(test_log),          cmocka_unit_test(test_busy_parent),
         cmocka_unit_test(test_hidden_program),
