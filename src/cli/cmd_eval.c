@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/profile_text.h"
 #include "profile/rules.h"
 #include "report/report.h"
@@ -501,6 +502,19 @@ static int serve_lines(struct session *s, struct ae_error *err)
     return rc;
 }
 
+/* Results are kept under the name: cut, it would be another entrant's too, and JSON has no place for broken bytes. */
+static int check_entrants(const struct ae_submission_list *list, struct ae_error *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *name = list->items[i].entrant;
+        if (strlen(name) >= AE_LINE_ENTRANT || !ae_utf8_valid(name))
+            return ae_error_set(err, AE_E_USAGE, "%s: the name of its entrant %s: give it another with --entrant",
+                                list->items[i].path,
+                                ae_utf8_valid(name) ? "is longer than 63 bytes" : "is no UTF-8");
+    }
+    return AE_OK;
+}
+
 /* What each line says itself, and what concerns a set of programs, is not for 'eval -'. */
 static int check_lines_options(const struct session *s, struct ae_error *err)
 {
@@ -554,7 +568,7 @@ static int collect(struct session *s, const struct ae_list *paths, struct ae_sub
     if (kept == 0)
         return ae_error_set(err, AE_E_USAGE, "none of these programs is for the target %s", targets[v->target]);
     ae_items_note_useless(list, ae_eval_options, s->given);
-    return AE_OK;
+    return check_entrants(list, err);
 }
 
 /* --require-sandbox: every layer is there, and every denial has been tried. Control groups are what few machines let be

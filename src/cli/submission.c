@@ -141,7 +141,7 @@ int ae_items_add_folder(struct ae_submission_list *list, const char *path, const
 {
     struct dirent **names;
     const int count = scandir(path, &names, NULL, alphasort);
-    char full[PATH_MAX], own[64];
+    char full[PATH_MAX], own[256];
     size_t added = 0;
     int rc = AE_OK;
     if (count < 0)

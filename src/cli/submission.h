@@ -10,7 +10,7 @@ struct ae_submission_item {
     const struct ae_task *task;
     enum ae_target target;
     enum ae_build_kind kind;
-    char entrant[64];
+    char entrant[256]; /* whole, as a folder is called: what a result can be kept under is for 'eval' to say */
     int sample;
     char path[4096];
     bool built_in;        /* ours: headers of tasks/common may be included */
