@@ -175,14 +175,26 @@ static json_t *measurement_json(const struct ae_measurement *m, const char *id)
     return json;
 }
 
+static void sample_name(const struct ae_task *task, int sample, char *ret, size_t size)
+{
+    char number[16] = "";
+    if (sample > 0)
+        snprintf(number, sizeof number, ".%d", sample);
+    snprintf(ret, size, "%s%s", task->id, number);
+}
+
 /* profile: NULL where there is none. */
 static void print_line(struct session *s, const struct ae_measurement *m, const struct ae_profile *profile)
 {
     /* a folder's name, and a detail that quotes names: neither may begin a line of its own */
     ae_autofree char *entrant = ae_cli_printable_line(m->entrant), *detail = ae_cli_printable_line(m->detail);
+    char task[160]; /* and the sample, as in its file's name: several of a task are told apart by it */
+    sample_name(m->task, m->sample, task, sizeof task);
     ae_progress_clear(s->progress);
     if (s->values.json) {
         json_t *json = measurement_json(m, NULL);
+        if (json)
+            json_object_set_new(json, "sample", json_integer(m->sample));
         if (json && profile)
             json_object_set_new(json, "profile", ae_profile_json(profile));
         char *text = json ? json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
@@ -197,11 +209,11 @@ static void print_line(struct session *s, const struct ae_measurement *m, const 
             snprintf(speed, sizeof speed, "%.2fx", speedup.s);
         if (m->notes & AE_NOTE_HOST_SHARE)
             snprintf(share, sizeof share, "  (host %.1f cores)", host_share(m));
-        printf("%-12s %-34s %-7s pass   %10.3f ms  %9s%s%s%s\n", entrant ? entrant : "", m->task->id, ae_size_name(m->size),
+        printf("%-12s %-34s %-7s pass   %10.3f ms  %9s%s%s%s\n", entrant ? entrant : "", task, ae_size_name(m->size),
                speedup.median_ns * 1e-6, speed, m->notes & AE_NOTE_FEW_TRIALS ? "  (noisy)" : "", share,
                m->notes & AE_NOTE_LEAKS ? "  (leaks memory)" : "");
     } else {
-        printf("%-12s %-34s %-7s %s%s%s: %s\n", entrant ? entrant : "", m->task->id, ae_size_name(m->size),
+        printf("%-12s %-34s %-7s %s%s%s: %s\n", entrant ? entrant : "", task, ae_size_name(m->size),
                ae_verdict_name(m->verdict), m->verdict == AE_VIOLATION ? " " : "",
                m->verdict == AE_VIOLATION ? ae_violation_name(m->violation) : "", detail ? detail : "");
     }
@@ -235,7 +247,9 @@ static int evaluate_item(struct session *s, struct ae_submission_item *item, enu
         .per_process = (int)s->values.per_process,
         .timeout_ns = s->values.timeout_s * AE_SEC,
     };
-    ae_context_say(&s->context, "%s %s %s", item->entrant, item->task->id, ae_size_name(size));
+    char task[160];
+    sample_name(item->task, item->sample, task, sizeof task);
+    ae_context_say(&s->context, "%s %s %s", item->entrant, task, ae_size_name(size));
     ae_evaluate(&s->context, &info, size, &options, ret, NULL);
     if (item->target == AE_CUDA && ret->work.bytes_in > 0)
         ret->floor_ns = ae_floor_ns(&s->ceilings, &ret->work);
