@@ -512,6 +512,8 @@ static int serve_lines(struct session *s, struct ae_error *err)
     for (ssize_t size; rc == AE_OK && !interrupted && (size = getline(&line, &room, stdin)) > 0;)
         if (strspn(line, " \t\r\n") < (size_t)size)
             rc = answer_line(s, line, (size_t)size, err);
+    if (rc == AE_OK && !interrupted && ferror(stdin)) /* not its end: who sends lines must not take them for judged */
+        rc = ae_error_errno(err, AE_E_IO, errno, "cannot read standard input");
     free(line);
     return rc;
 }

@@ -1,0 +1,3 @@
+# Lines that cannot be read to their end are an error, not a run of few lines.
+mkdir folder
+acceleval eval - < folder
