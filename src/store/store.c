@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -343,6 +344,16 @@ static int make_parent(const char *path, struct ae_error *err)
     return AE_OK;
 }
 
+/* SQLite's words for what is no file are those for a broken disk. */
+static int check_kind(const char *path, struct ae_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
+        return AE_OK;
+    return ae_error_set(err, AE_E_ENV, "%s is %s: the results lie in one file, which ACCELEVAL_STORE names", path,
+                        S_ISDIR(st.st_mode) ? "a folder" : "no regular file");
+}
+
 int ae_store_open(struct ae_store **ret, const char *path, enum ae_store_mode mode, struct ae_error *err)
 {
     struct ae_store *store = calloc(1, sizeof *store);
@@ -358,12 +369,15 @@ int ae_store_open(struct ae_store **ret, const char *path, enum ae_store_mode mo
     if (r == AE_OK && mode == AE_STORE_READ && !ae_file_exists(store->path))
         r = ae_error_set(err, AE_E_NOTFOUND,
                          "there are no results yet (%s is missing); 'acceleval eval' makes some", store->path);
+    if (r == AE_OK)
+        r = check_kind(store->path, err);
     if (r == AE_OK && mode == AE_STORE_WRITE)
         r = make_parent(store->path, err);
-    if (r == AE_OK)
+    const bool tried = r == AE_OK;
+    if (tried)
         r = open_as(store, "", SQLITE_OPEN_READWRITE | (mode == AE_STORE_WRITE ? SQLITE_OPEN_CREATE : 0), mode,
                     err);
-    if (r == AE_E_ENV && mode == AE_STORE_READ) {
+    if (tried && r == AE_E_ENV && mode == AE_STORE_READ) {
         /* A read-only place has no room for WAL's shared memory. Where no WAL is left behind, nobody writes. */
         char wal[AE_STORE_PATH_MAX + 8];
         snprintf(wal, sizeof wal, "%s-wal", store->path);
