@@ -9,8 +9,10 @@
 #include "task/published.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct values {
     struct ae_task_list tasks;
@@ -164,7 +166,12 @@ int ae_cmd_import(const struct ae_command *self, int argc, char **argv)
         ae_list_release(&folders);
         return rc == AE_OK ? AE_EXIT_OK : ae_cli_fail(&err);
     }
-    if (folders.count == 0 || values.tasks.count != 1)
+    struct stat st;
+    if (folders.count > 0 && stat(folders.items[0], &st) != 0)
+        rc = ae_error_errno(&err, AE_E_NOTFOUND, errno, "cannot find %s", folders.items[0]);
+    else if (folders.count > 0 && !S_ISDIR(st.st_mode))
+        rc = ae_error_set(&err, AE_E_USAGE, "%s is no archive that 'acceleval export' wrote", folders.items[0]);
+    else if (folders.count == 0 || values.tasks.count != 1)
         rc = ae_error_set(&err, AE_E_USAGE, "import takes archives made by export, or a folder with input.bin and --task");
     if (rc == AE_OK)
         rc = ae_cli_context(&context, &progress, &err);

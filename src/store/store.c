@@ -30,7 +30,7 @@ int ae_store_error(const struct ae_store *store, int rc, const char *action, str
                             "'sqlite3 %s .recover | sqlite3 mended.db'",
                             action, path, why, path);
     case SQLITE_FULL:
-        return ae_error_set(err, AE_E_ENV, "cannot %s: no space for %s; free some and repeat with --resume", action,
+        return ae_error_set(err, AE_E_ENV, "cannot %s: no space for %s; free some and repeat (eval with --resume)", action,
                             path);
     case SQLITE_READONLY:
     case SQLITE_PERM:
