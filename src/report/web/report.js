@@ -198,7 +198,7 @@
           s: numberOf(row[c]), outcome: failed ? row[c].textContent : 'pass' });
       }
   const several = (field) => new Set(matrix.map((m) => m[field])).size > 1;
-  const presentSizes = sizes.filter((s) => matrix.some((m) => m.size === s));
+  const presentSizes = sizes.filter((s) => matrix.some((m) => m.size === s && m.s > 0)); /* there may be no baselines */
 
   function facets(spec, values) {
     const facet = {};
@@ -295,8 +295,9 @@
       ] }, values);
     },
     failures() {
-      const outcomes = ['pass', ...Array.from(new Set(matrix.map((m) => m.outcome))).filter((o) => o !== 'pass').sort()];
-      const values = matrix.filter((m) => m.outcome !== 'not_measured').map((m) => ({ ...m, rank: outcomes.indexOf(m.outcome) }));
+      const measured = matrix.filter((m) => m.outcome !== 'not_measured');
+      const outcomes = ['pass', ...Array.from(new Set(measured.map((m) => m.outcome))).filter((o) => o !== 'pass').sort()];
+      const values = measured.map((m) => ({ ...m, rank: outcomes.indexOf(m.outcome) }));
       const range = ['#9ecae9', '#e45756', '#f58518', '#72b7b2', '#b279a2', '#eeca3b', '#9d755d', '#54a24b', '#ff9da6', '#8c8c8c'];
       return outcomes.length > 1 && facets({ width: 300, mark: 'bar', encoding: {
         x: { aggregate: 'count', title: 'tasks' }, y: { field: 'entrant', type: 'nominal', title: null },
