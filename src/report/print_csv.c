@@ -1,9 +1,11 @@
 #include "report/print.h"
 
+#include "base/utf8.h"
+
 #include <math.h>
 #include <string.h>
 
-/* RFC 4180: lines end with CRLF, a field with a comma, a quote or a line break is quoted. Each table is a block of
+/* RFC 4180: lines end with CRLF, a field with a comma or a quote is quoted. Each table is a block of
  * its own with its header line and its id in the first column (then size and environment where it shows one board);
  * an empty line parts two blocks. */
 
@@ -12,22 +14,22 @@ static bool harmful_formula(const char *text)
     return *text && strchr("=+-@\t\r\n", *text) != NULL;
 }
 
-/* A text that a spreadsheet would take for a formula gets an apostrophe before it. */
+/* A text that a spreadsheet would take for a formula gets an apostrophe before it; what would do something to a terminal
+ * or is no UTF-8 is shown by its escape, so that every reader takes the file. */
 static void put_text(const char *text, FILE *out)
 {
-    const bool formula = harmful_formula(text);
-    if (!formula && !text[strcspn(text, ",\"\r\n")]) {
-        fputs(text, out);
-        return;
+    const bool formula = harmful_formula(text), quoted = formula || text[strcspn(text, ",\"")];
+    fputs(quoted ? formula ? "\"'" : "\"" : "", out);
+    while (*text) {
+        char piece[8] = "", shown[2 * AE_PRINTABLE_MAX];
+        uint32_t c;
+        const size_t taken = ae_utf8_decode(text, &c), length = taken ? taken : 1;
+        memcpy(piece, text, length);
+        (void)ae_utf8_printable(piece, shown, sizeof shown, sizeof shown);
+        fputs(*text == '"' ? "\"\"" : shown, out);
+        text += length;
     }
-    fputc('"', out);
-    fputs(formula ? "'" : "", out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    fputs(quoted ? "\"" : "", out);
 }
 
 static void put_number(double value, FILE *out)

@@ -797,6 +797,13 @@ static void hostile_names(void **state)
     free(text);
 
     text = print(&report, AE_FORMAT_CSV, false, 0);
+    for (const char *p = text; *p;) { /* a terminal may show it as well */
+        const size_t taken = ae_utf8_decode(p, &c);
+        if (taken == 0 || (ae_utf8_harmful(c) && c != '\r' && c != '\n') || (c == '\r' && p[1] != '\n') ||
+            (c == '\n' && p[-1] != '\r'))
+            fail_msg("harmful: %.40s", p);
+        p += taken;
+    }
     bool quoted = false;
     for (const char *p = text; *p; p++) { /* at the start of a field, inside of quotes or not */
         const bool field = p > text && !quoted && (p[-1] == ',' || p[-1] == '\n');
