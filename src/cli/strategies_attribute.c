@@ -287,18 +287,22 @@ static json_t *side_json(const struct side sides[2], int mine)
 static void print_side(const struct side sides[2], int mine)
 {
     ae_autofree char *name = ae_cli_printable_line(sides[mine].path);
+    bool any = false;
     printf("only in %s\n", name ? name : "");
     for (size_t i = 0; i < sides[mine].findings.count; i++) {
         const struct ae_finding *x = &sides[mine].findings.items[i];
         const enum ae_presence other = sides[!mine].findings.presence[x->strategy];
         if (x->presence != AE_PRESENT || other == AE_PRESENT)
             continue;
+        any = true;
         printf("  %s  %s%s\n        ", ae_strategies[x->strategy].id, ae_strategies[x->strategy].name,
                other == AE_UNKNOWN ? " (cannot be decided of the other)" : "");
         if (x->line_count > 0)
             printf("line %d: ", x->lines[0].first);
         printf("%s\n", x->sentence);
     }
+    if (!any)
+        printf("  nothing\n");
 }
 
 static void print_diff(const struct side sides[2], const struct pairing *p)

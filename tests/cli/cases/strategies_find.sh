@@ -12,4 +12,13 @@ EOF
 acceleval strategies find mine.cu
 acceleval strategies find mine.cu --source
 acceleval strategies find mine.cu --format json | grep -A 3 '"id": "P01",' | tail -4
-acceleval strategies find missing.cu
+acceleval strategies find missing.cu || echo "status $?"
+cat >plain.cu <<'EOF'
+__global__ void scale(const float *a, float *b, int n)
+{
+    if (blockIdx.x * blockDim.x + threadIdx.x == 0)
+        for (int i = 0; i < n; i++)
+            b[i] = a[i];
+}
+EOF
+acceleval strategies diff plain.cu mine.cu | head -2
