@@ -60,6 +60,7 @@ struct row {
 
 struct table {
     const char *entrants[STAGES];
+    bool seen[STAGES];
     char environment[65];
     struct row *rows;
     size_t count;
@@ -90,6 +91,7 @@ static int take(void *data, const struct ae_stored *stored)
     for (int stage = 0; stage < STAGES; stage++) {
         if (!table->entrants[stage] || strcmp(m->entrant, table->entrants[stage]) != 0)
             continue;
+        table->seen[stage] = true;
         /* nothing is compared across machines: the first environment that occurs is the one */
         if (!table->environment[0])
             snprintf(table->environment, sizeof table->environment, "%s", stored->environment);
@@ -203,6 +205,10 @@ int ae_cmd_transfer(const struct ae_command *self, int argc, char **argv)
     if (rc == AE_OK && table.count == 0)
         rc = ae_error_set(&err, AE_E_NOTFOUND, "none of these entrants has results at this size: 'acceleval eval' and "
                           "'acceleval run' make some");
+    for (int stage = 0; rc == AE_OK && stage < STAGES; stage++) /* a name mistyped, or a stage to come: no finding either way */
+        if (table.entrants[stage] && !table.seen[stage])
+            rc = ae_error_set(&err, AE_E_NOTFOUND, "nothing has been measured of %s at this size: 'acceleval report' shows what has",
+                              table.entrants[stage]);
     int status = rc == AE_OK ? print(&table, values.json) : ae_cli_fail(&err);
     free(table.rows);
     ae_store_close(store);
