@@ -1,6 +1,7 @@
 #include "cli/model.h"
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "llm/answer.h"
 
 #include <errno.h>
@@ -59,7 +60,11 @@ int ae_cli_recipe(const char *recipe_path, const char *control_path, char **ret,
     int rc = ae_file_read(recipe_path ? recipe_path : control_path, 65536, &bytes, err);
     if (rc != AE_OK)
         return rc;
-    rc = ae_recipe_check((const char *)bytes.data, err);
+    /* A NUL would end it in silence, and a request has no place for broken bytes. */
+    rc = memchr(bytes.data, 0, bytes.size) || !ae_utf8_valid((const char *)bytes.data)
+             ? ae_error_set(err, AE_E_INPUT, "%s is no text in UTF-8: a recipe says in words what a program does",
+                            recipe_path ? recipe_path : control_path)
+             : ae_recipe_check((const char *)bytes.data, err);
     if (rc == AE_OK) {
         *ret = recipe_path ? strdup((const char *)bytes.data) : ae_recipe_control((const char *)bytes.data);
         if (!*ret)
