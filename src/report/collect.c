@@ -79,6 +79,20 @@ static bool add_words(struct ae_collection *c, const struct ae_stored *stored, s
            remember(&c->domains, &c->domain_room, e->task, task ? (int)task->domain : (int)AE_DOMAIN_COUNT);
 }
 
+size_t ae_measurement_timings(const struct ae_measurement *m, struct ae_timing ret[AE_TIMINGS_MAX])
+{
+    size_t count = 0;
+    if (m->verdict != AE_PASS) /* the times of a wrong program are nobody's business */
+        return 0;
+    for (int i = 0; i < m->trial_count && count < AE_TIMINGS_MAX; i++) {
+        const struct ae_trial *t = &m->trials[i];
+        if (t->kind == AE_TRIAL_TIMED && t->verdict == AE_PASS && t->call_ns > 0 && !t->disturbed)
+            ret[count++] = (struct ae_timing){t->instance, t->reference_ns > 0 ? (double)t->reference_ns : 0,
+                                              (double)t->call_ns};
+    }
+    return count;
+}
+
 static bool add_trials(struct ae_collection *c, const struct ae_measurement *m, struct ae_entry *e)
 {
     double fresh[AE_TIMINGS_MAX];
@@ -91,12 +105,8 @@ static bool add_trials(struct ae_collection *c, const struct ae_measurement *m, 
             continue;
         if (t->kind == AE_TRIAL_FRESH && fresh_count < AE_TIMINGS_MAX)
             fresh[fresh_count++] = (double)t->call_ns;
-        if (t->kind == AE_TRIAL_TIMED && !t->disturbed && e->timing_count < AE_TIMINGS_MAX)
-            timings[e->timing_count++] = (struct ae_timing){
-                t->instance, t->reference_ns > 0 ? (double)t->reference_ns : 0, (double)t->call_ns};
     }
-    if (m->verdict != AE_PASS) /* the times of a wrong program are nobody's business */
-        e->timing_count = 0;
+    e->timing_count = (int)ae_measurement_timings(m, timings);
     if (m->verdict == AE_PASS && fresh_count > 0) {
         ae_sort(fresh, fresh_count);
         e->fresh_ns = ae_median(fresh, fresh_count);

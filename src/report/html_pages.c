@@ -1,6 +1,7 @@
 #include "report/html.h"
 
 #include "base/text.h"
+#include "report/collect.h"
 #include "report/html_text.h"
 #include "report/print.h"
 #include "report/search.h"
@@ -133,6 +134,25 @@ static void put_waterfall(const struct ae_explanation *e, FILE *out)
     fputs("</ol>\n", out);
 }
 
+static void put_speed(const struct ae_measurement *m, FILE *out)
+{
+    struct ae_timing timings[AE_TIMINGS_MAX];
+    struct ae_speedup speed;
+    char text[2 * AE_CELL_TEXT_MAX], buffer[AE_CELL_TEXT_MAX];
+    const size_t count = ae_measurement_timings(m, timings);
+    if (count == 0)
+        return;
+    ae_speedup(timings, count, &speed);
+    const struct ae_cell median = ae_cell_number(speed.median_ns * 1e-6, (struct ae_interval){0});
+    snprintf(text, sizeof text, "%s ms, the median of %zu", ae_cell_print(&median, buffer), count);
+    put_fact("time", text, out);
+    if (!isfinite(speed.s))
+        return;
+    const struct ae_cell ratio = ae_cell_speedup(speed.s, (struct ae_interval){0});
+    snprintf(text, sizeof text, "%s over the single-thread reference", ae_cell_print(&ratio, buffer));
+    put_fact("speedup", text, out);
+}
+
 static void put_measurement(const struct ae_stored *stored, FILE *out)
 {
     const struct ae_measurement *m = &stored->measurement;
@@ -141,6 +161,7 @@ static void put_measurement(const struct ae_stored *stored, FILE *out)
             m->verdict == AE_PASS ? "good" : "bad");
     ae_html_put(m->verdict == AE_VIOLATION ? ae_violation_name(m->violation) : ae_verdict_name(m->verdict), out);
     fputs("</span></h4>\n<dl class=\"facts\">", out);
+    put_speed(m, out);
     put_fact("detail", m->detail, out);
     put_fact("source file", ae_text_path_tail(m->source_path), out);
     ae_print_time(m->started_ns, text);

@@ -67,6 +67,7 @@ try {
   /* a submission, from the cell of the matrix */
   const cell = page.locator('table[data-table="matrix"] tbody tr').nth(1).locator('td[data-v]').first();
   const task = await page.locator('table[data-table="matrix"] tbody tr').nth(1).locator('th').textContent();
+  const speedup = (await cell.textContent()).split(' ')[0];
   await cell.click();
   const open = page.locator('.submission[open]');
   assert.equal(await open.count(), 1);
@@ -74,6 +75,8 @@ try {
   const opened_ = await open.getAttribute('data-entrant');
   await page.waitForSelector('.submission[open] code .kw');
   assert.match(await open.locator('code').first().textContent(), /solution_compute/);
+  const facts = await open.locator('.facts').allTextContents();
+  assert.ok(facts.some((f) => f.includes(`speedup${speedup} over the single-thread`) && / ms, the median of /.test(f)), facts.join('; '));
   if (charts)
     await page.waitForSelector('.submission[open] .plot[data-drawn="yes"] svg');
   if (shots) await page.screenshot({ path: `${shots}/submission.png` });
