@@ -55,7 +55,7 @@ const struct ae_option ae_report_options_table[] = {
 const struct ae_option ae_compare_options[] = {
     {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .help = "only these sizes",
      .offset = offsetof(struct values, sizes)},
-    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = ae_format_names, .help = "format of the output",
+    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = ae_format_names, .help = "format of the output, any but svg",
      .offset = offsetof(struct values, format)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "the same as --format json", .offset = offsetof(struct values, json)},
     {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead of to standard output",
@@ -68,7 +68,7 @@ const struct ae_option ae_history_options[] = {
      .offset = offsetof(struct values, tasks)},
     {.name = "size", .letter = 's', .kind = AE_OPTION_SIZE, .help = "only these sizes",
      .offset = offsetof(struct values, sizes)},
-    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = ae_format_names, .help = "format of the output",
+    {.name = "format", .letter = 'f', .kind = AE_OPTION_CHOICE, .choices = ae_format_names, .help = "format of the output, any but svg",
      .offset = offsetof(struct values, format)},
     {.name = "json", .kind = AE_OPTION_FLAG, .help = "the same as --format json", .offset = offsetof(struct values, json)},
     {.name = "out", .letter = 'o', .kind = AE_OPTION_STRING, .argument = "FILE", .help = "write there instead of to standard output",
