@@ -83,9 +83,25 @@ int ae_write_all(int fd, const void *data, size_t size)
     return 0;
 }
 
+/* A pipe, a terminal, /dev/null: to be written to, not to be replaced by a file. */
+static int write_through(const char *path, const void *data, size_t size, struct ae_error *err)
+{
+    const int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    int failed = fd < 0 || ae_write_all(fd, data, size) != 0;
+    int saved = errno;
+    if (fd >= 0 && close(fd) != 0 && !failed) {
+        failed = 1;
+        saved = errno;
+    }
+    return failed ? ae_error_errno(err, AE_E_IO, saved, "cannot write %s; is there space and permission?", path) : AE_OK;
+}
+
 int ae_file_write(const char *path, const void *data, size_t size, struct ae_error *err)
 {
     char temporary[4096];
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return write_through(path, data, size, err);
     const int n = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     if (n < 0 || (size_t)n >= sizeof temporary)
         return ae_error_set(err, AE_E_USAGE, "the path %s is too long", path);

@@ -17,7 +17,8 @@ void ae_bytes_release(struct ae_bytes *bytes);
 /* Reads a regular file of at most max bytes. *ret is set on success only and released by the caller. */
 int ae_file_read(const char *path, size_t max, struct ae_bytes *ret, struct ae_error *err);
 
-/* Writes by way of a temporary file beside path and rename: path has the old contents or all of the new. */
+/* Writes by way of a temporary file beside path and rename: path has the old contents or all of the new. What is there and
+ * no regular file (a pipe, /dev/null) is written to as it is. */
 int ae_file_write(const char *path, const void *data, size_t size, struct ae_error *err);
 
 bool ae_file_exists(const char *path);
