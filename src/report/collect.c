@@ -197,6 +197,20 @@ static int in_order(const void *a, const void *b, void *words)
     return order ? order : (x->id < y->id) - (x->id > y->id);
 }
 
+bool ae_entry_is_step(const struct ae_collection *c, const struct ae_entry *e)
+{
+    return strncmp(c->entrants.words[e->entrant], "step-", 5) == 0;
+}
+
+void ae_collection_hide_steps(struct ae_collection *c)
+{
+    bool others = false;
+    for (size_t i = 0; i < c->count && !others; i++)
+        others = !ae_entry_is_step(c, &c->entries[i]);
+    for (size_t i = 0; i < c->count && others; i++)
+        c->entries[i].hidden |= ae_entry_is_step(c, &c->entries[i]);
+}
+
 void ae_collection_finish(struct ae_collection *c)
 {
     if (c->count > 1)

@@ -63,6 +63,10 @@ void ae_collection_finish(struct ae_collection *collection);
  * at one more than that. */
 int ae_collection_explain(struct ae_collection *collection, struct ae_store *store, size_t most, struct ae_error *err);
 
+/* Hides the rungs of ladders ("step-NN-ID"), unless there is nothing else: they are programs on the way to another. */
+void ae_collection_hide_steps(struct ae_collection *collection);
+bool ae_entry_is_step(const struct ae_collection *collection, const struct ae_entry *entry);
+
 const char *ae_entry_task(const struct ae_collection *collection, const struct ae_entry *entry);
 const char *ae_entry_entrant(const struct ae_collection *collection, const struct ae_entry *entry);
 /* "state_carried" for a violation, else the verdict. */

@@ -261,6 +261,18 @@ static void note_absent(struct ae_builder *b, const struct ae_board *board, size
                                        more ? " and others" : ""));
 }
 
+static void note_steps(struct ae_builder *b, const struct ae_board *board, size_t table)
+{
+    size_t steps = 0;
+    for (size_t i = 0; i < board->count; i++)
+        steps += board->entries[i].hidden && ae_entry_is_step(b->collection, &board->entries[i]);
+    if (steps > 0)
+        ae_report_note(b->report, table,
+                       ae_report_textf(b->report, "Not shown: %zu measurement%s of steps of ladders; --entrant or --run shows "
+                                                  "them, 'strategies export' what each step gained.",
+                                       steps, steps == 1 ? "" : "s"));
+}
+
 bool ae_section_leaderboard(struct ae_builder *b, const struct ae_board *board)
 {
     bool samples = false, fine = true;
@@ -289,6 +301,7 @@ bool ae_section_leaderboard(struct ae_builder *b, const struct ae_board *board)
             leaderboard_row(b, board, table, &standings[w], samples);
         if (!b->report->failed) {
             note_absent(b, board, table, standings);
+            note_steps(b, board, table);
             ae_builder_note_baseline(b, board, table);
         }
     }

@@ -21,6 +21,8 @@ static int collect_all(struct ae_store *store, const struct ae_report_options *o
     struct ae_measurement_filter filter = o->filter;
     if (!o->entrants)
         r = ae_collect(c, store, &filter, err);
+    if (r == AE_OK && !o->entrants && !filter.run && !filter.id)
+        ae_collection_hide_steps(c);
     for (size_t i = 0; r == AE_OK && o->entrants && o->entrants[i]; i++) {
         filter.entrant = o->entrants[i];
         if (!listed(o->entrants, i, o->entrants[i]))

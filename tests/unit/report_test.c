@@ -432,6 +432,28 @@ static void floors(void **state)
     ae_report_release(&report);
 }
 
+static void steps_of_ladders(void **state)
+{
+    (void)state;
+    struct ae_report report;
+    static const char *const asked[] = {"step-01-M03", NULL};
+    PUT("step-01-M03", &tasks[0], AE_PASS, 4, .target = AE_CUDA);
+    build(&(struct ae_report_options){0}, &report);
+    assert_int_equal(table_of(&report, "leaderboard", 0)->row_count, 1); /* there is nothing else */
+    ae_report_release(&report);
+    PUT("a", &tasks[0], AE_PASS, 4, .target = AE_CUDA);
+    build(&(struct ae_report_options){0}, &report);
+    const struct ae_table *table = table_of(&report, "leaderboard", 0);
+    assert_int_equal(table->row_count, 1);
+    assert_string_equal(table->cells[0].text, "a");
+    assert_int_equal(table->note_count, 1);
+    assert_non_null(strstr(table->notes[0], "Not shown: 1 measurement of steps"));
+    ae_report_release(&report);
+    build(&(struct ae_report_options){.entrants = asked}, &report);
+    assert_string_equal(table_of(&report, "leaderboard", 0)->cells[0].text, "step-01-M03");
+    ae_report_release(&report);
+}
+
 static void other_banks_are_not_paired(void **state)
 {
     (void)state;
@@ -852,6 +874,7 @@ int main(void)
         TEST(best_against_yardstick),
         TEST(domains),
         TEST(floors),
+        TEST(steps_of_ladders),
         TEST(too_much_detail),
         TEST(machines),
         TEST(history),
