@@ -319,6 +319,15 @@ static int put_source(struct pages *p, const struct piece *piece, size_t *bytes,
     return AE_OK;
 }
 
+static void put_strategies(const char *name, const struct ae_report_search *search, uint64_t set, FILE *out)
+{
+    fprintf(out, " data-%s=\"", name);
+    for (int k = 0, n = 0; k < search->count; k++)
+        if (set >> k & 1)
+            fprintf(out, "%s%s", n++ ? " " : "", search->strategies[k].id);
+    fputs("\"", out);
+}
+
 static int put_section(struct pages *p, const struct piece *pieces, size_t count, size_t number, size_t *bytes,
                        FILE *out, struct ae_error *err)
 {
@@ -330,12 +339,9 @@ static int put_section(struct pages *p, const struct piece *pieces, size_t count
     ae_html_put(first->entrant, out);
     fprintf(out, "\" data-target=\"%s\"", ae_target_name(first->target));
     const struct ae_report_program *program = program_of(p, first);
-    if (program) { /* for the heat map */
-        fputs(" data-strategies=\"", out);
-        for (int k = 0, n = 0; k < p->searched->search->count; k++)
-            if (program->has >> k & 1)
-                fprintf(out, "%s%s", n++ ? " " : "", p->searched->search->strategies[k].id);
-        fputs("\"", out);
+    if (program) { /* for the heat map, which counts as the tables do: what nobody knows is not 'without' */
+        put_strategies("strategies", p->searched->search, program->has, out);
+        put_strategies("undecided", p->searched->search, ~program->known, out);
     }
     fputs("><summary><b>", out);
     ae_html_put(first->task, out);

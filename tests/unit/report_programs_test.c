@@ -264,7 +264,8 @@ static void which_program_shows_which(void **state)
     assert_null(cell_of(by_task, "alpha", "C3"));
 
     char *text = page(&report, AE_REPORT_STRATEGIES);
-    assert_non_null(strstr(text, "data-strategies=\"A1 B2\""));
+    assert_non_null(strstr(text, "data-strategies=\"A1 B2\" data-undecided=\"\""));
+    assert_non_null(strstr(text, "data-strategies=\"A1\" data-undecided=\"C3\"")); /* no zero of one in the heat map */
     assert_non_null(strstr(text, "Strategies found: 2</summary>"));
     assert_non_null(strstr(text, "A1 first</dt>"));
     assert_non_null(strstr(text, "class=\"s3\" data-v=\"0.666666667\">2/3<")); /* the colour of the share */

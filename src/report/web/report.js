@@ -378,15 +378,19 @@
       const tasks = new Map();
       for (const s of searched)
         if (s.dataset.entrant === what.slice(2)) {
-          const task = tasks.get(s.dataset.task) || { programs: 0, with: new Map() };
+          const task = tasks.get(s.dataset.task) || { programs: 0, with: new Map(), undecided: new Map() };
           task.programs++;
-          for (const id of s.dataset.strategies.split(' ').filter(Boolean)) task.with.set(id, (task.with.get(id) || 0) + 1);
+          for (const field of ['strategies', 'undecided'])
+            for (const id of s.dataset[field].split(' ').filter(Boolean)) {
+              const counts = field === 'strategies' ? task.with : task.undecided;
+              counts.set(id, (counts.get(id) || 0) + 1);
+            }
           tasks.set(s.dataset.task, task);
         }
       for (const [column, task] of tasks)
         for (const strategy of catalogue.keys()) {
-          const n = task.with.get(strategy) || 0;
-          values.push({ strategy, column, share: n / task.programs, programs: `${n}/${task.programs}` });
+          const n = task.with.get(strategy) || 0, of = task.programs - (task.undecided.get(strategy) || 0);
+          if (of > 0) values.push({ strategy, column, share: n / of, programs: `${n}/${of}` });
         }
     }
     const label = (id) => `${id} ${catalogue.get(id) || ''}`;
