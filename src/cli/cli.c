@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "report/report.h"
 #include "stats/stats.h"
 
 #include <jansson.h>
@@ -39,13 +40,7 @@ int ae_cli_status(int status, enum ae_verdict verdict)
 void ae_cli_speedup(const struct ae_measurement *measurement, struct ae_speedup *ret)
 {
     struct ae_timing timings[AE_TIMINGS_MAX];
-    size_t n = 0;
-    for (int i = 0; i < measurement->trial_count && n < AE_TIMINGS_MAX; i++) {
-        const struct ae_trial *t = &measurement->trials[i];
-        if (t->kind == AE_TRIAL_TIMED && t->verdict == AE_PASS && !t->disturbed && t->call_ns > 0)
-            timings[n++] = (struct ae_timing){t->instance, (double)t->reference_ns, (double)t->call_ns};
-    }
-    ae_speedup(timings, n, ret);
+    ae_speedup(timings, ae_measurement_timings(measurement, timings), ret);
 }
 
 int ae_cli_results(struct ae_store **ret, struct ae_error *err)

@@ -28,7 +28,7 @@ int ae_cli_fail(const struct ae_error *err);
 /* The exit status of a command that ended with `status` so far and has judged one more program. */
 int ae_cli_status(int status, enum ae_verdict verdict);
 
-/* Of the timed trials that are right and undisturbed; NaN where there is none. */
+/* Of the trials that count, ae_trial_counts(); NaN where there is none. */
 struct ae_speedup;
 void ae_cli_speedup(const struct ae_measurement *measurement, struct ae_speedup *ret);
 

@@ -251,7 +251,7 @@ static int pair_up(void *data, const struct ae_stored *stored)
             continue;
         n = 0;
         for (int i = 0; i < m->trial_count && n < sizeof values / sizeof *values; i++)
-            if (m->trials[i].kind == AE_TRIAL_TIMED && !m->trials[i].disturbed && m->trials[i].call_ns > 0)
+            if (ae_trial_counts(&m->trials[i]))
                 values[n++] = (double)m->trials[i].call_ns;
         int k = 0;
         while (k < p->count && (strcmp(p->items[k].environment, stored->environment) != 0 || p->items[k].size != m->size ||

@@ -31,6 +31,11 @@ enum ae_trial_kind ae_trial_kind_find(const char *name)
     return (enum ae_trial_kind)kind;
 }
 
+bool ae_trial_counts(const struct ae_trial *trial)
+{
+    return trial->kind == AE_TRIAL_TIMED && trial->verdict == AE_PASS && !trial->disturbed && trial->call_ns > 0;
+}
+
 void ae_measurement_release(struct ae_measurement *measurement)
 {
     free(measurement->log);

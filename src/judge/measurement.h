@@ -6,6 +6,7 @@
 #include "judge/verdict.h"
 #include "task/task.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ae_target {
@@ -45,6 +46,9 @@ struct ae_trial {
     int disturbed;        /* throttled or otherwise repeated: kept, not counted */
     double max_share;     /* largest error in tolerances */
 };
+
+/* That a measurement's time is made of it: timed, right, undisturbed. */
+bool ae_trial_counts(const struct ae_trial *trial);
 
 #define AE_DETAIL_TEXT 1024
 

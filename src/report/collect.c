@@ -86,7 +86,7 @@ size_t ae_measurement_timings(const struct ae_measurement *m, struct ae_timing r
         return 0;
     for (int i = 0; i < m->trial_count && count < AE_TIMINGS_MAX; i++) {
         const struct ae_trial *t = &m->trials[i];
-        if (t->kind == AE_TRIAL_TIMED && t->verdict == AE_PASS && t->call_ns > 0 && !t->disturbed)
+        if (ae_trial_counts(t))
             ret[count++] = (struct ae_timing){t->instance, t->reference_ns > 0 ? (double)t->reference_ns : 0,
                                               (double)t->call_ns};
     }

@@ -51,10 +51,6 @@ struct ae_collection {
 int ae_collect(struct ae_collection *collection, struct ae_store *store, const struct ae_measurement_filter *filter,
                struct ae_error *err);
 void ae_collection_release(struct ae_collection *collection);
-/* The timed trials that its times and speedups are made of: right, undisturbed ones; none where the verdict is no pass.
- * Returns their number. */
-size_t ae_measurement_timings(const struct ae_measurement *m, struct ae_timing ret[AE_TIMINGS_MAX]);
-
 /* Once all is collected: orders the entries by environment, size, task, entrant, hidden, target, seeded, sample,
  * newest first; marks what is stale. */
 void ae_collection_finish(struct ae_collection *collection);

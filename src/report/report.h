@@ -117,6 +117,10 @@ struct ae_print_options {
 int ae_report_build(struct ae_store *store, const struct ae_report_options *options, struct ae_report *ret,
                     struct ae_error *err);
 
+/* The timed trials that its times and speedups are made of: right, undisturbed ones; none where the verdict is no pass.
+ * Returns their number. */
+size_t ae_measurement_timings(const struct ae_measurement *m, struct ae_timing ret[AE_TIMINGS_MAX]);
+
 /* One side of a comparison: an entrant (of a run, or the newest results where run is 0), or a whole run (entrant
  * NULL: entrants are matched by name). */
 struct ae_side {

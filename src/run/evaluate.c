@@ -645,7 +645,7 @@ static double noise(const struct ae_measurement *m)
     size_t n = 0;
     for (int i = 0; i < m->trial_count && n < 64; i++) {
         const struct ae_trial *t = &m->trials[i];
-        if (t->kind == AE_TRIAL_TIMED && t->verdict == AE_PASS && !t->disturbed && t->reference_ns > 0)
+        if (ae_trial_counts(t) && t->reference_ns > 0)
             ratios[n++] = (double)t->call_ns / (double)t->reference_ns;
     }
     if (n < 6)

@@ -57,7 +57,7 @@ static int take(void *data, const struct ae_stored *stored)
         return ae_error_set(r->err, AE_E_NOMEM, "no memory for %zu programs", to->count);
     }
     for (int i = 0; i < m->trial_count; i++)
-        if (m->trials[i].kind == AE_TRIAL_TIMED && !m->trials[i].disturbed && m->trials[i].call_ns > 0)
+        if (ae_trial_counts(&m->trials[i]))
             values[n++] = (double)m->trials[i].call_ns;
     if (n > 0) {
         ae_sort(values, n);

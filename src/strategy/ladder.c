@@ -184,7 +184,7 @@ static int take(void *data, const struct ae_stored *stored)
     double *values = malloc((size_t)m->trial_count * sizeof *values);
     size_t n = 0;
     for (int i = 0; values && i < m->trial_count; i++)
-        if (m->trials[i].kind == AE_TRIAL_TIMED && !m->trials[i].disturbed && m->trials[i].call_ns > 0)
+        if (ae_trial_counts(&m->trials[i]))
             values[n++] = (double)m->trials[i].call_ns;
     struct timing *more = n == 0 ? NULL : realloc(t->items, (t->count + 1) * sizeof *more);
     if (more) {
