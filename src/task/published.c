@@ -211,21 +211,27 @@ static bool read_number(const char *text, enum ae_type type, union ae_scalar *re
     errno = 0;
     switch (type) {
     case AE_I32:
-    case AE_I64:
-        ret->i64 = strtoll(text, end, 10);
-        if (errno != 0 || (type == AE_I32 && (ret->i64 < INT32_MIN || ret->i64 > INT32_MAX)))
+    case AE_I64: {
+        const long long value = strtoll(text, end, 10);
+        if (errno != 0 || (type == AE_I32 && (value < INT32_MIN || value > INT32_MAX)))
             return false;
         if (type == AE_I32)
-            ret->i32 = (int32_t)ret->i64;
+            ret->i32 = (int32_t)value;
+        else
+            ret->i64 = value;
         break;
+    }
     case AE_U32:
-    case AE_U64:
-        ret->u64 = strtoull(text, end, 10);
-        if (errno != 0 || negative || (type == AE_U32 && ret->u64 > UINT32_MAX))
+    case AE_U64: {
+        const unsigned long long value = strtoull(text, end, 10);
+        if (errno != 0 || negative || (type == AE_U32 && value > UINT32_MAX))
             return false;
         if (type == AE_U32)
-            ret->u32 = (uint32_t)ret->u64;
+            ret->u32 = (uint32_t)value;
+        else
+            ret->u64 = value;
         break;
+    }
     case AE_F32: /* too large: infinite, and wrong; too small: the nearest there is */
         ret->f32 = strtof(text, end);
         break;
