@@ -314,15 +314,19 @@ static void print_diff(const struct side sides[2], const struct pairing *p)
         if (sides[0].findings.presence[id] == AE_PRESENT && sides[1].findings.presence[id] == AE_PRESENT)
             printf(" %s", ae_strategies[id].id);
     printf("\n");
+    bool compared = false;
     for (int k = 0; k < p->count; k++) {
         const struct measured *m = &p->items[k];
         ae_autofree char *name = ae_cli_printable_line(m->name);
-        if (m->ns[0] > 0 && m->ns[1] > 0)
-            printf("%s, %s, %s: %.3f ms and %.3f ms: the second is %.2f times as fast\n", m->task, ae_size_name(m->size),
-                   name ? name : "", m->ns[0] * 1e-6, m->ns[1] * 1e-6, m->ns[0] / m->ns[1]);
+        if (m->ns[0] <= 0 || m->ns[1] <= 0)
+            continue;
+        compared = true;
+        printf("%s, %s, %s: %.3f ms and %.3f ms: the second is %.2f times as fast\n", m->task, ae_size_name(m->size),
+               name ? name : "", m->ns[0] * 1e-6, m->ns[1] * 1e-6, m->ns[0] / m->ns[1]);
     }
-    if (p->count == 0)
-        printf("neither is among the results: 'acceleval eval' measures them\n");
+    if (!compared)
+        printf("%s among the results: 'acceleval eval' measures them\n",
+               p->count == 0 ? "neither is" : "they are not both, of one machine and size,");
 }
 
 static json_t *diff_json(const struct side sides[2], const struct pairing *p)
