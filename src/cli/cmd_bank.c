@@ -17,7 +17,7 @@ const struct ae_option ae_bank_options[] = {{0}};
 
 const struct ae_option ae_cache_options[] = {
     {.name = "kind", .kind = AE_OPTION_STRING, .argument = "KIND", .verbs = "show,prune,clear",
-     .help = "only object, expected, baseline or digest",
+     .help = "only entries of this kind, as 'cache show' names them",
      .offset = offsetof(struct values, kind)},
     {.name = "max", .kind = AE_OPTION_INTEGER, .argument = "GIB", .verbs = "prune",
      .help = "keep so much, the last used first",
