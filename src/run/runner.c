@@ -502,7 +502,8 @@ enum ae_answer ae_runner_command(struct ae_runner *runner, enum ae_order command
 
 const char *ae_runner_text(struct ae_runner *runner)
 {
-    char *text = runner->answers->text;
+    char *text = runner->text;
+    memcpy(text, runner->answers->text, AE_WORKER_TEXT); /* which may change at any moment, its end too */
     text[AE_WORKER_TEXT - 1] = 0;
     for (char *p = text; *p; p++)
         if (!isprint((unsigned char)*p))

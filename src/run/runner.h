@@ -87,6 +87,7 @@ struct ae_runner {
     bool stopped;            /* by a signal, where its group cannot be frozen */
     int64_t oom_kills;       /* ae_oom_kills() when it was started */
     int64_t group_kills;     /* after ae_runner_stop(): in its group, for want of memory; -1: nobody counted */
+    char text[AE_WORKER_TEXT]; /* what came with the last answer */
     bool dead;
 };
 
