@@ -162,13 +162,15 @@ void ae_buffers_probe(struct ae_buffers *buffers, const struct ae_instance *inst
     for (int i = 0; i < buffers->arg_count; i++)
         if (ae_arg_is_output(&inst->task->args[i]))
             total += buffers->args[i].bytes;
-    const size_t pages = (total + AE_PAGE - 1) / AE_PAGE;
+    const size_t pieces = (total + AE_PROBE_BYTES - 1) / AE_PROBE_BYTES;
     buffers->probe_count = 0;
-    for (size_t k = 0; k < AE_PROBES_MAX && k < pages; k++) {
+    for (size_t k = 0; k < AE_PROBES_MAX && k < pieces; k++) {
         if (ring && atomic_load_explicit(ring, memory_order_relaxed) == sequence)
             return;
-        /* Every page where there are few, random places where there are many. */
-        size_t place = pages <= AE_PROBES_MAX ? k * AE_PAGE : (size_t)ae_rng_below64(&buffers->rng, total);
+        /* All of it where that is little, else a random place in each of as many equal parts: none that a program could
+         * write first, and leave the others for later. */
+        const size_t from = k * total / AE_PROBES_MAX, to = (k + 1) * total / AE_PROBES_MAX;
+        size_t place = pieces <= AE_PROBES_MAX ? k * AE_PROBE_BYTES : from + (size_t)ae_rng_below64(&buffers->rng, to - from);
         for (int i = 0; i < buffers->arg_count; i++) {
             if (!ae_arg_is_output(&inst->task->args[i]))
                 continue;

@@ -44,7 +44,7 @@ void ae_buffers_fill(struct ae_buffers *buffers, const struct ae_instance *inst)
 /* The array of argument arg in the parent's mapping. */
 void *ae_buffers_array(const struct ae_buffers *buffers, int arg);
 
-/* Notes the bytes at up to AE_PROBES_MAX random places of the outputs; ends early when *ring becomes `sequence` (NULL:
+/* Notes the bytes at up to AE_PROBES_MAX places of the outputs, that nobody can know; ends early when *ring becomes `sequence` (NULL:
  * never), so that a probe under the clock costs the clock nothing. */
 void ae_buffers_probe(struct ae_buffers *buffers, const struct ae_instance *inst, const _Atomic uint32_t *ring,
                       uint32_t sequence);

@@ -180,12 +180,26 @@ static void test_probes_see_a_late_change(void **state)
 {
     struct fixture *f = *state;
     ae_buffers_probe(&f->buffers, &f->inst, NULL, 0);
-    assert_true(f->buffers.probe_count > 64); /* every page of 400 kB */
+    assert_true(f->buffers.probe_count > 64);
     assert_false(ae_buffers_probe_changed(&f->buffers));
     float *prices = ae_buffers_array(&f->buffers, PRICES);
     for (size_t i = 0; i < f->inst.array[PRICES].count; i++)
         prices[i] = 1;
     assert_true(ae_buffers_probe_changed(&f->buffers));
+}
+
+static void test_probes_look_where_nobody_expects(void **state)
+{
+    struct fixture *f = *state;
+    float *prices = ae_buffers_array(&f->buffers, PRICES);
+    ae_buffers_probe(&f->buffers, &f->inst, NULL, 0);
+    for (size_t i = 0; i < f->inst.array[PRICES].count; i++)
+        if (i % 1024 >= 16) /* all but the beginning of each page */
+            prices[i] = 1;
+    int changed = 0;
+    for (int k = 0; k < f->buffers.probe_count; k++)
+        changed += memcmp(f->buffers.probes[k].bytes, f->buffers.base + f->buffers.probes[k].offset, AE_PROBE_BYTES) != 0;
+    assert_true(changed > f->buffers.probe_count / 2);
 }
 
 static void test_layout_moves_between_calls(void **state)
@@ -235,6 +249,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_every_byte_beside_an_array_is_watched, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_changed_input_element_is_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_probes_see_a_late_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_probes_look_where_nobody_expects, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_layout_moves_between_calls, set_up, tear_down),
         cmocka_unit_test(test_what_does_not_fit_is_refused),
     };
