@@ -66,6 +66,23 @@ size_t ae_buffers_need(const struct ae_instance *inst)
     return need;
 }
 
+/* What the worker may have left between the arrays of one call does not wait there for the next. Whole huge pages are given
+ * back; at their edges the system would have to split them, so there zeros are written, where anything is there at all. */
+static void clear_gap(struct ae_buffers *buffers, size_t from, size_t to)
+{
+    const off_t data = from < to ? lseek(buffers->fd, (off_t)from, SEEK_DATA) : -1;
+    if (data < 0 || (size_t)data >= to)
+        return;
+    const size_t first = (from + AE_HUGE_PAGE - 1) / AE_HUGE_PAGE * AE_HUGE_PAGE, last = to / AE_HUGE_PAGE * AE_HUGE_PAGE;
+    if (first < last && fallocate(buffers->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first,
+                                  (off_t)(last - first)) == 0) {
+        memset(buffers->base + from, 0, first - from);
+        memset(buffers->base + last, 0, to - last);
+    } else {
+        memset(buffers->base + from, 0, to - from);
+    }
+}
+
 int ae_buffers_layout(struct ae_buffers *buffers, const struct ae_instance *inst, struct ae_error *err)
 {
     const struct ae_task *task = inst->task;
@@ -93,10 +110,14 @@ int ae_buffers_layout(struct ae_buffers *buffers, const struct ae_instance *inst
             arg->start = 0;
             arg->address = ADDRESS_LOW * (uint64_t)(i + 1);
         }
-        next = arg->region_offset + region;
-        if (next > buffers->size)
+        if (arg->region_offset + region > buffers->size)
             return ae_error_set(err, AE_E_NOMEM, "%s: the instance does not fit its shared memory", task->id);
+        if (!buffers->stale)
+            clear_gap(buffers, next, arg->region_offset);
+        next = arg->region_offset + region;
     }
+    if (!buffers->stale)
+        clear_gap(buffers, next, buffers->size);
     buffers->touched = next > buffers->touched ? next : buffers->touched;
     return AE_OK;
 }

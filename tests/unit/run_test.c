@@ -202,6 +202,27 @@ static void test_probes_look_where_nobody_expects(void **state)
     assert_true(changed > f->buffers.probe_count / 2);
 }
 
+static void test_nothing_stays_between_the_arrays(void **state)
+{
+    struct fixture *f = *state;
+    struct ae_error err;
+    for (int round = 0; round < 4; round++) {
+        memset(f->buffers.base, 0x5a, f->buffers.size);
+        assert_int_equal(ae_buffers_layout(&f->buffers, &f->inst, &err), AE_OK);
+        size_t left = 0, outside = 0;
+        for (size_t at = 0; at < f->buffers.size; at += AE_PAGE) {
+            bool inside = false;
+            for (int i = 0; i < f->buffers.arg_count; i++)
+                inside |= f->buffers.args[i].pointer && at >= f->buffers.args[i].region_offset &&
+                          at < f->buffers.args[i].region_offset + f->buffers.args[i].region_bytes;
+            outside += !inside;
+            left += !inside && f->buffers.base[at] != 0;
+        }
+        assert_true(outside > 0);
+        assert_int_equal(left, 0);
+    }
+}
+
 static void test_layout_moves_between_calls(void **state)
 {
     struct fixture *f = *state;
@@ -250,6 +271,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_one_changed_input_element_is_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_probes_see_a_late_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_probes_look_where_nobody_expects, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_nothing_stays_between_the_arrays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_layout_moves_between_calls, set_up, tear_down),
         cmocka_unit_test(test_what_does_not_fit_is_refused),
     };
