@@ -28,6 +28,8 @@
 #define SPINS_PER_LOOK 4096
 /* On two cores the parent may keep one from the submission for so long; about what waking it up takes. */
 #define SPIN_BRIEFLY   20000 /* ns */
+/* Arming the worker wakes it up, and on a device takes a launch. */
+#define SPIN_ARMING    300000 /* ns */
 #define TMP_BYTES ((uint64_t)16 << 20)
 #define FILES_MAX 256
 /* What a tool that runs the worker may have instead, and what it cannot live with. */
@@ -498,6 +500,24 @@ enum ae_answer ae_runner_command(struct ae_runner *runner, enum ae_order command
     atomic_store_explicit(&runner->orders->doorbell, runner->sequence, memory_order_release);
     wake(runner);
     return sleep_until_done(runner, ae_deadline_in(timeout_ns));
+}
+
+enum ae_answer ae_runner_arm(struct ae_runner *runner, int64_t timeout_ns, int64_t *ret_took_ns)
+{
+    *ret_took_ns = 0;
+    if (runner->dead)
+        return AE_ANSWER_DEAD;
+    order(runner, AE_ORDER_ARM);
+    const int64_t start = ae_now_ns();
+    atomic_store_explicit(&runner->orders->doorbell, runner->sequence, memory_order_release);
+    wake(runner);
+    /* Sleeping would add what waking up takes, which is more. */
+    while (runner->options.spin == AE_SPIN_ALWAYS && ae_now_ns() - start < SPIN_ARMING &&
+           atomic_load_explicit(&runner->answers->done, memory_order_acquire) != runner->sequence)
+        __builtin_ia32_pause();
+    const enum ae_answer answer = sleep_until_done(runner, start + timeout_ns);
+    *ret_took_ns = ae_now_ns() - start;
+    return answer;
 }
 
 const char *ae_runner_text(struct ae_runner *runner)

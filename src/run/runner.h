@@ -87,6 +87,8 @@ struct ae_runner {
     bool stopped;            /* by a signal, where its group cannot be frozen */
     int64_t oom_kills;       /* ae_oom_kills() when it was started */
     int64_t group_kills;     /* after ae_runner_stop(): in its group, for want of memory; -1: nobody counted */
+    bool loaded;             /* an object has been loaded: the process is not ours alone any more */
+    int64_t arm_limit_ns;    /* what arming takes beyond this is charged to the call */
     char text[AE_WORKER_TEXT]; /* what came with the last answer */
     bool dead;
 };
@@ -110,6 +112,8 @@ uint64_t ae_runner_wanted_layers(void);
 
 /* A command other than CALL. */
 enum ae_answer ae_runner_command(struct ae_runner *runner, enum ae_order command, int64_t timeout_ns);
+/* AE_ORDER_ARM; *ret_took_ns: from the bell until the answer was seen, to some microseconds unless AE_SPIN_NEVER. */
+enum ae_answer ae_runner_arm(struct ae_runner *runner, int64_t timeout_ns, int64_t *ret_took_ns);
 
 /* The text that came with the last answer, made printable. Valid until the next command. */
 const char *ae_runner_text(struct ae_runner *runner);

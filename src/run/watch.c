@@ -18,6 +18,9 @@
 /* An OpenMP pool spins for up to 15 ms before it sleeps. */
 #define SECOND_LOOKS 8
 #define LOOK_NS      (25 * AE_MS)
+/* Who has just answered goes to sleep at once, unless it has to wait for a processor. */
+#define DOZE_LOOKS   3
+#define DOZE_NS      (200 * 1000)
 
 static int by_tid(const void *a, const void *b)
 {
@@ -25,19 +28,37 @@ static int by_tid(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Run time of one thread; -1: it is gone, or the kernel does not tell. */
-static int64_t run_time(pid_t pid, pid_t tid)
+/* Run time of one thread; -1: it is gone, or the kernel does not tell. *ret_wait, unless NULL: how long it could have run
+ * and had no processor. */
+static int64_t run_time(pid_t pid, pid_t tid, int64_t *ret_wait)
 {
     char path[80];
-    long long run = -1;
+    long long run = -1, wait = 0;
     snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
     FILE *in = fopen(path, "re");
     if (in) {
-        if (fscanf(in, "%lld", &run) != 1)
+        if (fscanf(in, "%lld %lld", &run, &wait) < 1)
             run = -1;
         (void)fclose(in);
     }
+    if (ret_wait)
+        *ret_wait = wait;
     return run;
+}
+
+/* Does the thread run, or would it if it had a processor? What a running thread has run is written down at the next tick
+ * only, milliseconds later: asked before its run time, this closes the gap. */
+static bool is_running(pid_t pid, pid_t tid)
+{
+    char path[80], text[256];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)tid);
+    FILE *in = fopen(path, "re");
+    const size_t n = in ? fread(text, 1, sizeof text - 1, in) : 0;
+    if (in)
+        (void)fclose(in);
+    text[n] = 0;
+    const char *state = strrchr(text, ')'); /* the name before it is the thread's own choice */
+    return state && state[1] && state[2] == 'R';
 }
 
 /* The process's threads, sorted; the caller frees them. NULL: none, or no memory. */
@@ -74,7 +95,7 @@ void ae_watch_own(struct ae_watch *watch, pid_t pid)
     ae_watch_release(watch);
     watch->pid = pid;
     watch->own = list_threads(pid, &watch->own_count);
-    watch->blind = run_time(pid, pid) < 0;
+    watch->blind = run_time(pid, pid, NULL) < 0;
 }
 
 void ae_watch_release(struct ae_watch *watch)
@@ -84,17 +105,20 @@ void ae_watch_release(struct ae_watch *watch)
     *watch = (struct ae_watch){0};
 }
 
-/* Takes a new look; *ret_gained: what the threads have run since the last one, new ones since they began. */
-static void look(struct ae_watch *watch, int64_t *ret_gained)
+/* Takes a new look; *ret_gained: what the threads have run since the last one, new ones since they began; *ret_running,
+ * unless NULL: how many of them run now, the worker's own not counted. */
+static void look(struct ae_watch *watch, int64_t *ret_gained, int *ret_running)
 {
     size_t all, count = 0;
     int64_t gained = 0;
+    int running = 0;
     ae_autofree pid_t *tids = list_threads(watch->pid, &all);
     struct ae_watch_thread *threads = calloc(all + 1, sizeof *threads);
     for (size_t i = 0; threads && i < all; i++) {
         if (bsearch(&tids[i], watch->own, watch->own_count, sizeof *watch->own, by_tid))
             continue;
-        const int64_t run = run_time(watch->pid, tids[i]);
+        running += ret_running && is_running(watch->pid, tids[i]);
+        const int64_t run = run_time(watch->pid, tids[i], NULL);
         if (run < 0)
             continue;
         const struct ae_watch_thread *before =
@@ -106,15 +130,17 @@ static void look(struct ae_watch *watch, int64_t *ret_gained)
     watch->threads = threads;
     watch->count = count;
     watch->at_ns = ae_now_ns();
-    watch->main_ns = run_time(watch->pid, watch->pid);
+    watch->main_ns = run_time(watch->pid, watch->pid, &watch->main_wait_ns);
     *ret_gained = gained;
+    if (ret_running)
+        *ret_running = running;
 }
 
 void ae_watch_look(struct ae_watch *watch)
 {
     int64_t gained;
     if (!watch->blind)
-        look(watch, &gained);
+        look(watch, &gained, NULL);
 }
 
 bool ae_watch_busy(struct ae_watch *watch)
@@ -124,11 +150,14 @@ bool ae_watch_busy(struct ae_watch *watch)
     for (int i = 0; i <= SECOND_LOOKS; i++) {
         const int64_t since = watch->at_ns;
         int64_t gained;
-        look(watch, &gained);
-        if (gained <= IDLE_NS || (double)gained <= IDLE_SHARE * (double)(watch->at_ns - since))
+        int running;
+        const bool awake = is_running(watch->pid, watch->pid);
+        look(watch, &gained, &running);
+        const bool idle = gained <= IDLE_NS || (double)gained <= IDLE_SHARE * (double)(watch->at_ns - since);
+        if (idle && !running && !awake)
             return false;
         if (i < SECOND_LOOKS)
-            nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+            nanosleep(&(struct timespec){0, idle && i < DOZE_LOOKS ? DOZE_NS : LOOK_NS}, NULL);
     }
     return true;
 }
@@ -137,10 +166,12 @@ bool ae_watch_stirred(struct ae_watch *watch)
 {
     const int64_t main_before = watch->main_ns;
     int64_t gained;
+    int running;
     if (watch->blind || !watch->at_ns)
         return false;
-    look(watch, &gained);
-    const bool stirred = gained > STIR_NS || watch->main_ns - main_before > STIR_NS;
+    const bool awake = is_running(watch->pid, watch->pid);
+    look(watch, &gained, &running);
+    const bool stirred = awake || running || gained > STIR_NS || watch->main_ns - main_before > STIR_NS;
     watch->trials++;
     watch->stirred += stirred;
     return stirred;
@@ -149,6 +180,17 @@ bool ae_watch_stirred(struct ae_watch *watch)
 bool ae_watch_stirs(const struct ae_watch *watch)
 {
     return watch->stirred >= STIRS_MIN && 2 * watch->stirred > watch->trials;
+}
+
+int64_t ae_watch_waited(struct ae_watch *watch)
+{
+    const int64_t before = watch->main_wait_ns;
+    int64_t gained;
+    int running;
+    if (watch->blind || !watch->at_ns)
+        return 0;
+    look(watch, &gained, &running);
+    return running || gained > STIR_NS || watch->main_wait_ns < before ? 0 : watch->main_wait_ns - before;
 }
 
 struct ae_watch_holdings ae_watch_holdings(pid_t pid)

@@ -20,6 +20,7 @@ struct ae_watch {
     struct ae_watch_thread *threads; /* the others, at the last look, by tid */
     size_t count;
     int64_t main_ns; /* run time of the worker's own thread, at the last look */
+    int64_t main_wait_ns; /* how long it could have run and had no processor, likewise */
     int64_t at_ns;   /* of the last look; 0: none yet */
     int trials, stirred; /* how often it was asked whether something stirred, and did */
     bool blind;      /* the kernel does not tell */
@@ -37,15 +38,20 @@ void ae_watch_release(struct ae_watch *watch);
 
 /* Notes what every thread but our own has run so far. */
 void ae_watch_look(struct ae_watch *watch);
-/* Has any of them worked since the last look, and does it go on doing so? Threads that wind down (a pool that spins
- * for a moment) are given the time to. May take a fifth of a second where there is suspicion, nothing where not. */
+/* Has any of them worked since the last look, and does it go on doing so, or does one run, the worker's own included?
+ * Threads that wind down (a pool that spins for a moment) are given the time to. May take a fifth of a second where there
+ * is suspicion, nothing where not. False: all of them sleep. */
 bool ae_watch_busy(struct ae_watch *watch);
 
-/* Has any thread, the worker's own included, run since the last look? For the moment in which the inputs have arrived and
- * the call has not come: all of them should sleep. */
+/* Has any thread, the worker's own included, run since the last look, or does one run now? For the moment in which the
+ * inputs have arrived and the call has not come: all of them should sleep. */
 bool ae_watch_stirred(struct ae_watch *watch);
 /* It did so more often than chance explains (a virtual machine may charge a thread for time that it was not given). */
 bool ae_watch_stirs(const struct ae_watch *watch);
+
+/* How long the worker's own thread has waited for a processor since the last look; 0 where another thread has run since, or
+ * the kernel does not tell. */
+int64_t ae_watch_waited(struct ae_watch *watch);
 
 struct ae_watch_holdings ae_watch_holdings(pid_t pid);
 
