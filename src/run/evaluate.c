@@ -97,7 +97,7 @@ static void stop(struct evaluation *e)
         ae_runner_stop(&e->runner, &log, NULL);
     e->running = false;
     e->last.task = NULL;
-    e->settled = (struct ae_watch_holdings){-1, -1, -1};
+    e->settled = (struct ae_watch_holdings){-1, -1, -1, -1};
     e->settled_memory = 0;
     e->settled_use = (struct ae_device_use){-1, -1};
     e->held = (struct ae_held){0};
@@ -332,6 +332,11 @@ static bool unload(struct evaluation *e)
     if (!e->settled_memory)
         e->settled_memory = left;
     now = ae_watch_holdings(ae_proc_pid(e->runner.proc));
+    if (now.object > 0) { /* whatever the worker says, which may be the program by now */
+        stop(e);
+        conclude(e, AE_VIOLATION, AE_STATE_CARRIED, "the object is still mapped when it should have been unloaded");
+        return false;
+    }
     if (!audit_kept(e, &now, KEPT_UNLOADED, "when the object has been unloaded"))
         return false;
     e->settled = now;
@@ -1008,7 +1013,7 @@ void ae_evaluate(struct ae_context *context, const struct ae_submission_info *su
         .size = size,
         .m = ret,
         .mismatch = mismatch,
-        .settled = {-1, -1, -1},
+        .settled = {-1, -1, -1, -1},
         .settled_use = {-1, -1},
         .ledger_held = -1,
     };

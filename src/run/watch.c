@@ -21,6 +21,7 @@
 /* Who has just answered goes to sleep at once, unless it has to wait for a processor. */
 #define DOZE_LOOKS   3
 #define DOZE_NS      (200 * 1000)
+#define PIPE_BYTES   ((int64_t)64 << 10)
 
 static int by_tid(const void *a, const void *b)
 {
@@ -193,9 +194,35 @@ int64_t ae_watch_waited(struct ae_watch *watch)
     return running || gained > STIR_NS || watch->main_wait_ns < before ? 0 : watch->main_wait_ns - before;
 }
 
+/* Memory that the status of a process does not count as private: shared mappings but those that we gave it (and the
+ * driver's, which no program fills), and huge pages. Descriptors hold memory too, which see. */
+static void look_at_mappings(pid_t pid, struct ae_watch_holdings *held)
+{
+    char path[64], line[4096 + 128];
+    bool shared = false;
+    snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
+    FILE *in = fopen(path, "re"); /* refused where the worker is another user's and we are not root */
+    if (!in)
+        return;
+    held->object = 0;
+    while (fgets(line, sizeof line, in)) {
+        unsigned long from, to;
+        char rights[5];
+        long long kib;
+        if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3) {
+            shared = rights[3] == 's' && !strstr(line, " /memfd:acceleval-") && !strstr(line, " /dev/nvidia");
+            held->object |= strstr(line, " /memfd:submission") != NULL;
+        } else if ((shared && (sscanf(line, "Rss: %lld", &kib) == 1 || sscanf(line, "Swap: %lld", &kib) == 1)) ||
+                   sscanf(line, "Private_Hugetlb: %lld", &kib) == 1 || sscanf(line, "Shared_Hugetlb: %lld", &kib) == 1) {
+            held->resident += kib * 1024;
+        }
+    }
+    (void)fclose(in);
+}
+
 struct ae_watch_holdings ae_watch_holdings(pid_t pid)
 {
-    struct ae_watch_holdings held = {-1, -1, -1};
+    struct ae_watch_holdings held = {-1, -1, -1, -1};
     char path[64], line[256];
     long long kib;
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
@@ -203,18 +230,24 @@ struct ae_watch_holdings ae_watch_holdings(pid_t pid)
     while (in && fgets(line, sizeof line, in)) {
         if (sscanf(line, "RssAnon: %lld", &kib) == 1)
             held.resident = kib * 1024;
+        else if (sscanf(line, "VmSwap: %lld", &kib) == 1 && held.resident >= 0)
+            held.resident += kib * 1024;
         else if (sscanf(line, "VmLck: %lld", &kib) == 1 || sscanf(line, "VmPin: %lld", &kib) == 1)
             held.locked = (held.locked < 0 ? 0 : held.locked) + kib * 1024;
     }
     if (in)
         (void)fclose(in);
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
-    DIR *folder = opendir(path); /* refused where the worker is another user's and we are not root */
+    DIR *folder = opendir(path); /* refused likewise */
     if (folder) {
         held.files = 0;
         for (struct dirent *entry; (entry = readdir(folder));)
             held.files += entry->d_name[0] != '.';
         (void)closedir(folder);
+    }
+    if (held.resident >= 0) {
+        held.resident += held.files > 0 ? held.files * PIPE_BYTES : 0;
+        look_at_mappings(pid, &held);
     }
     return held;
 }

@@ -28,9 +28,12 @@ struct ae_watch {
 
 /* What a process holds; -1: not known. */
 struct ae_watch_holdings {
-    int64_t resident; /* anonymous memory, bytes */
+    /* Bytes of memory that only this process fills: private, swapped out, huge pages, shared but for what it shares with
+     * us, and what its descriptors can hold (a pipe has 64 KiB). */
+    int64_t resident;
     int64_t locked;   /* locked or pinned memory, bytes */
     int files;        /* open descriptors */
+    int object;       /* the object that was loaded is mapped: 1, or not: 0 */
 };
 
 void ae_watch_own(struct ae_watch *watch, pid_t pid);

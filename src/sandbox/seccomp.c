@@ -169,6 +169,8 @@ static const struct ae_seccomp_rule rules[] = {
     LATER("fchmodat"),
     LATER("truncate"),
     LATER("ftruncate"),
+    /* ... only pipes of the usual size, so that little can be kept in them ... */
+    LATER_IF("fcntl", AE_SECCOMP_EQUAL, 1, F_SETPIPE_SZ),
     /* ... no socket, nor messages that carry descriptors ... */
     LATER("socket"),
     LATER("bind"),
