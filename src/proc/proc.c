@@ -125,6 +125,7 @@ static int make_block(const struct ae_proc_spec *spec, struct ae_wire_block **re
         .cgroup_fd = (spec->layers & AE_PROC_CGROUP) ? spec->cgroup_fd : -1,
         .layers = spec->layers | spec->required,
         .required = spec->required,
+        .read_only = spec->read_only,
         .proc_access = spec->proc_access,
         .tmpfs_bytes = spec->tmpfs_bytes ? spec->tmpfs_bytes : (uint64_t)64 << 20,
         .deadline_ns = spec->timeout_ns > 0 ? ae_deadline_in(spec->timeout_ns) : AE_NEVER,

@@ -76,6 +76,8 @@ struct ae_proc_spec {
                                * the ruleset for the new /proc, which no rule made beforehand can name */
     int cgroup_fd;            /* with AE_PROC_CGROUP: the folder of a group of cgroup v2; stays the caller's, who removes
                                * the group after the end. Where the kernel can, what is in it is killed all at once */
+    bool read_only;           /* with AE_PROC_MOUNT_NS: no mount of the machine is written to where the kernel can deny it
+                               * (5.12), not even the time of a file's last use; tmpfs and a private /proc are */
     const char *const *tmpfs; /* with AE_PROC_PRIVATE_TMP: folders to cover, NULL-terminated */
     uint64_t tmpfs_bytes;     /* size of each; 0: 64 MiB */
 

@@ -27,6 +27,7 @@ struct ae_wire_block {
     } limits[AE_WIRE_LIMITS];
     cpu_set_t affinity;
     uint64_t layers, required, tmpfs_bytes;
+    uint64_t read_only;   /* with AE_PROC_MOUNT_NS: all mounts of the namespace but those made for it */
     uint64_t proc_access; /* Landlock rights, in the kernel's bits, below a private /proc */
     int64_t deadline_ns; /* of CLOCK_MONOTONIC; INT64_MAX: none */
     uint64_t log_bytes, log_max;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "run/libraries.h"
 #include "sandbox/landlock.h"
 #include "sandbox/seccomp.h"
 
@@ -60,10 +61,6 @@
 /* What a worker may see of the file system. Libraries need reading only; executed are the worker itself and, by the
  * kernel on its behalf, the dynamic loader. */
 static const struct ae_landlock_rule view[] = {
-    {"/lib", AE_LANDLOCK_READ, true},
-    {"/lib64", AE_LANDLOCK_READ, true},
-    {"/usr/lib", AE_LANDLOCK_READ, true},
-    {"/usr/lib64", AE_LANDLOCK_READ, true},
     {"/lib64/ld-linux-x86-64.so.2", AE_LANDLOCK_READ | AE_LANDLOCK_EXECUTE, true},
     {"/lib/ld-linux-aarch64.so.1", AE_LANDLOCK_READ | AE_LANDLOCK_EXECUTE, true},
     {"/etc/ld.so.cache", AE_LANDLOCK_READ, true},
@@ -72,6 +69,14 @@ static const struct ae_landlock_rule view[] = {
     {"/dev/urandom", AE_LANDLOCK_READ, true},
     /* Only the size of the machine is told there; OpenMP asks for it. */
     {"/sys/devices/system/cpu", AE_LANDLOCK_READ | AE_LANDLOCK_LIST, true},
+};
+
+/* A device's libraries come in any number, and open more. */
+static const struct ae_landlock_rule library_view[] = {
+    {"/lib", AE_LANDLOCK_READ, true},
+    {"/lib64", AE_LANDLOCK_READ, true},
+    {"/usr/lib", AE_LANDLOCK_READ, true},
+    {"/usr/lib64", AE_LANDLOCK_READ, true},
 };
 
 static const struct ae_landlock_rule device_view[] = {
@@ -86,11 +91,17 @@ static const struct ae_landlock_rule device_view[] = {
 /* A ruleset for the target, or -1 where the kernel has no landlock. */
 static int make_view(const struct ae_runner_options *options)
 {
-    struct ae_landlock_rule rules[COUNT(view) + COUNT(device_view) + 4];
+    struct ae_landlock_rule rules[COUNT(view) + COUNT(library_view) + COUNT(device_view) + AE_LIBRARIES_MAX + 4];
     char device[64], cuda_lib[4096];
     size_t n = 0;
+    ae_autofree struct ae_libraries *libraries = calloc(1, sizeof *libraries);
+    const bool known = options->target == AE_CPU && libraries && ae_libraries_find(libraries);
     for (size_t i = 0; i < COUNT(view); i++)
         rules[n++] = view[i];
+    for (size_t i = 0; !known && i < COUNT(library_view); i++)
+        rules[n++] = library_view[i];
+    for (size_t i = 0; known && i < libraries->count; i++)
+        rules[n++] = (struct ae_landlock_rule){libraries->path[i], AE_LANDLOCK_READ, true};
     rules[n++] = (struct ae_landlock_rule){options->worker, AE_LANDLOCK_READ | AE_LANDLOCK_EXECUTE, false};
     if (options->target == AE_CUDA) {
         for (size_t i = 0; i < COUNT(device_view); i++)
@@ -302,6 +313,7 @@ static int spawn(struct ae_runner *runner, const int fds[5], struct ae_error *er
         /* The driver names its threads through /proc/self/task/N/comm; a private /proc has no other process. */
         .proc_access = ae_landlock_access(AE_LANDLOCK_READ | AE_LANDLOCK_LIST |
                                           (o->target == AE_CUDA ? AE_LANDLOCK_WRITE : 0)),
+        .read_only = !o->tool,
         .tmpfs = hidden,
         .tmpfs_bytes = o->tool ? TOOL_TMP_BYTES : TMP_BYTES,
     };

@@ -169,7 +169,11 @@ static const struct ae_seccomp_rule rules[] = {
     LATER("fchmodat"),
     LATER("truncate"),
     LATER("ftruncate"),
-    /* ... only pipes of the usual size, so that little can be kept in them ... */
+    /* ... no say in which pages of files that others share stay in memory, nor a look at which do: a note to a later
+     * process; pipes of the usual size, so that little can be kept in them ... */
+    LATER("fadvise64"),
+    LATER("readahead"),
+    LATER_IF("preadv2", AE_SECCOMP_NOT, 5, 0),
     LATER_IF("fcntl", AE_SECCOMP_EQUAL, 1, F_SETPIPE_SZ),
     /* ... no socket, nor messages that carry descriptors ... */
     LATER("socket"),

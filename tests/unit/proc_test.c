@@ -373,6 +373,26 @@ static void test_hidden_program(void **state)
     ae_proc_result_release(&r);
 }
 
+static void test_read_only(void **state)
+{
+    (void)state;
+    char file[] = "/tmp/ae-proc-XXXXXX", script[128];
+    const int fd = mkstemp(file);
+    assert_true(fd >= 0);
+    (void)close(fd);
+    snprintf(script, sizeof script, "echo x > %s", file);
+    struct ae_proc_spec spec = SPEC(.argv = SH(script), .env = path_env, .layers = AE_PROC_USER_NS | AE_PROC_MOUNT_NS);
+    struct ae_proc_result r = run(spec);
+    assert_int_equal(r.code, 0);
+    ae_proc_result_release(&r);
+    spec.read_only = true;
+    r = run(spec);
+    if (r.layers & AE_PROC_MOUNT_NS)
+        assert_int_not_equal(r.code, 0);
+    ae_proc_result_release(&r);
+    (void)unlink(file);
+}
+
 static void test_layers(void **state)
 {
     (void)state;
@@ -491,6 +511,7 @@ static int run_all(const char *name)
         cmocka_unit_test(test_parent_gone),  cmocka_unit_test(test_supervisor_killed),
         cmocka_unit_test(test_log),          cmocka_unit_test(test_busy_parent),
         cmocka_unit_test(test_hidden_program),
+        cmocka_unit_test(test_read_only),
         cmocka_unit_test(test_layers),       cmocka_unit_test(test_threads),
         cmocka_unit_test(test_pidfd),
     };

@@ -98,7 +98,7 @@ static void test_limits_stay(void **state)
     need(&with, AE_PROC_CGROUP | AE_PROC_LANDLOCK);
     assert_true(attempt(&with, AE_PROOF_RAISE_LIMITS, with.group.path) > 0);
     ae_runner_stop(&with, NULL, NULL);
-    without = start(AE_PROC_LANDLOCK | AE_PROC_OTHER_UID | AE_PROC_NO_CAPS);
+    without = start(AE_PROC_LANDLOCK | AE_PROC_MOUNT_NS | AE_PROC_OTHER_UID | AE_PROC_NO_CAPS); /* mounts are read-only */
     need(&without, AE_PROC_CGROUP);
     assert_int_equal(attempt(&without, AE_PROOF_RAISE_LIMITS, without.group.path), 0);
     ae_runner_stop(&without, NULL, NULL);
