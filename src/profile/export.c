@@ -31,7 +31,7 @@ static json_t *kernels_json(const struct ae_profile *p)
         double occupancy;
         (void)ae_blocks_a_multiprocessor(&p->ceilings, k, &occupancy);
         json_t *row = json_pack("{s:s, s:b, s:I, s:I, s:[i,i,i], s:[i,i,i], s:i, s:i, s:i}", "name", k->name, "library",
-                                k->library, "launches", (json_int_t)k->launches, "ns", (json_int_t)k->total_ns, "grid",
+                                k->of_toolkit, "launches", (json_int_t)k->launches, "ns", (json_int_t)k->total_ns, "grid",
                                 (int)k->grid[0], (int)k->grid[1], (int)k->grid[2], "block", (int)k->block[0],
                                 (int)k->block[1], (int)k->block[2], "registers", (int)k->registers, "shared_bytes",
                                 (int)k->shared, "local_bytes", (int)k->local);

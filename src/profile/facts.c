@@ -51,7 +51,7 @@ static int64_t *counter_of(struct moment *m, const struct ae_trace_event *e)
 {
     switch (e->kind) {
     case AE_TRACE_KERNEL:
-        return e->library ? &m->library_kernels : &m->kernels;
+        return e->of_toolkit ? &m->library_kernels : &m->kernels;
     case AE_TRACE_COPY:
         return e->way == AE_TRACE_WAY_IN ? &m->in : e->way == AE_TRACE_WAY_OUT ? &m->out : &m->kernels;
     case AE_TRACE_SET:
@@ -180,7 +180,7 @@ static void count_kernel(struct ae_facts *f, const struct ae_trace_event *e)
     struct ae_kernel_facts *k = &f->kernels[i];
     k->launches++;
     k->total_ns += ns;
-    k->library = e->library;
+    k->of_toolkit = e->of_toolkit;
     f->launches++;
     if (f->launches == 1 || e->start_ns < f->first_kernel_ns)
         f->first_kernel_ns = e->start_ns;

@@ -10,7 +10,7 @@
 /* The launches of one kernel; shape: of the launch that took longest. */
 struct ae_kernel_facts {
     char name[96];
-    bool library;
+    bool of_toolkit; /* one of its libraries launched it */
     int64_t launches, total_ns, longest_ns;
     int64_t blocks;
     uint32_t threads; /* a block */

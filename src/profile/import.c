@@ -64,7 +64,7 @@ static void read_kernels(const json_t *array, struct ae_facts *ret)
             break;
         struct ae_kernel_facts *k = &ret->kernels[ret->kernel_count++];
         text_of(row, "name", k->name, sizeof k->name);
-        k->library = json_is_true(json_object_get(row, "library"));
+        k->of_toolkit = json_is_true(json_object_get(row, "library"));
         k->launches = time_of(row, "launches");
         k->total_ns = time_of(row, "ns");
         ret->launches = ret->launches > TIME_MAX ? TIME_MAX : ret->launches + k->launches;

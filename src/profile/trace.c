@@ -190,7 +190,7 @@ static bool convert(const struct ae_trace_record *r, const struct ae_trace_heade
         ret->api = ae_api_of(ret->name);
         ret->main_thread = r->lane == (uint32_t)h->main_thread;
     }
-    ret->library = ret->kind == AE_TRACE_KERNEL && is_library(ret->name);
+    ret->of_toolkit = ret->kind == AE_TRACE_KERNEL && is_library(ret->name);
     return true;
 }
 

@@ -37,7 +37,7 @@ struct ae_trace_event {
     const char *name;         /* printable; "" for copies and sets */
     enum ae_api api;          /* API */
     bool main_thread;         /* API */
-    bool library;             /* KERNEL: of the toolkit's own libraries */
+    bool of_toolkit;          /* KERNEL: of the toolkit's own libraries */
     uint32_t correlation, lane;
     uint64_t bytes;
     enum ae_trace_way way;

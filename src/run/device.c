@@ -30,7 +30,7 @@ struct nvml_process {
 #define THROTTLE_REASONS (0x4ull | 0x8ull | 0x20ull | 0x40ull | 0x80ull)
 
 static struct {
-    void *library;
+    void *opened; /* the driver's library; NULL: there is none */
     int (*init)(void);
     int (*by_index)(unsigned, nvml_device *);
     int (*name)(nvml_device, char *, unsigned);
@@ -65,12 +65,12 @@ static void open_library(void)
         {"nvmlDeviceGetCurrentClocksThrottleReasons", (void **)&nvml.throttle},
         {"nvmlDeviceGetComputeRunningProcesses_v3", (void **)&nvml.processes},
     };
-    nvml.library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!nvml.library)
+    nvml.opened = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!nvml.opened)
         return;
     bool all = true;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        *entries[i].where = dlsym(nvml.library, entries[i].name);
+        *entries[i].where = dlsym(nvml.opened, entries[i].name);
         all = all && (*entries[i].where || entries[i].where == (void **)&nvml.processes);
     }
     nvml.ready = all && nvml.init() == 0;
@@ -84,7 +84,7 @@ int ae_device_open(struct ae_device *ret, int ordinal, struct ae_error *err)
     struct nvml_memory memory = {0};
     *ret = (struct ae_device){.ordinal = ordinal, .lock = -1};
     pthread_once(&once, open_library);
-    if (!nvml.library)
+    if (!nvml.opened)
         return ae_error_set(err, AE_E_ENV, "no device: the NVIDIA driver (libnvidia-ml.so.1) is not installed");
     if (!nvml.ready || nvml.by_index((unsigned)ordinal, &ret->handle) != 0)
         return ae_error_set(err, AE_E_ENV, "no device: the NVIDIA driver is installed but finds none with ordinal %d",

@@ -50,7 +50,7 @@ static void say_of_facts(struct run *run, const struct ae_facts *facts)
     int64_t library = 0, kernels = 0;
     for (int k = 0; k < facts->kernel_count && k < AE_KERNELS_MAX; k++) {
         kernels += facts->kernels[k].total_ns;
-        library += facts->kernels[k].library ? facts->kernels[k].total_ns : 0;
+        library += facts->kernels[k].of_toolkit ? facts->kernels[k].total_ns : 0;
     }
     const double share = kernels > 0 ? (double)library / (double)kernels : 0;
     if (share >= LIBRARY_LEAST)

@@ -393,7 +393,7 @@ static void profiles_tell(void **state)
     assert_int_equal(in_run(f, AE_STRATEGY_H05), AE_PRESENT);
     f->in.pinned_bytes = 8e6;
     f->overlap_ns = 300;
-    f->kernels[1].library = true;
+    f->kernels[1].of_toolkit = true;
     f->out.count = 100;
     assert_int_equal(in_run(f, AE_STRATEGY_H01), AE_PRESENT);
     assert_int_equal(in_run(f, AE_STRATEGY_H02), AE_PRESENT);
