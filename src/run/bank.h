@@ -15,8 +15,10 @@ struct ae_bank {
 };
 
 /* The instances of a size, by kind; families beside the first have one adversarial instance each. */
+#define AE_BANK_TIMED_MAX 16
+
 struct ae_bank_plan {
-    int fresh, timed, twin, groups;
+    int fresh, timed, twin, groups; /* timed: at most AE_BANK_TIMED_MAX */
     int trials_per_group;
     int first_trials; /* timed trials before an extension is considered */
     int practice;

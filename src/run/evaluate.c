@@ -1,12 +1,14 @@
 #include "run/evaluate.h"
 
 #include "base/clock.h"
+#include "base/rng.h"
 #include "run/held.h"
 #include "run/trial.h"
 #include "run/twin.h"
 #include "stats/stats.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@
 #define REPEATS_OF_A_FAILURE  3
 #define REPEATS_AS_A_PAIR     2
 #define LEDGER_CALLS          3
+#define LONG_PAUSES           16
 #define MEMORY_FACTOR         3
 #define MEMORY_EXTRA          ((uint64_t)4 << 30)
 /* Host memory that may be there before and after the object is unloaded: its static storage, and allocators' crumbs. */
@@ -119,6 +122,32 @@ static void autopsy(struct evaluation *e, const char *detail)
     conclude(e, verdict, violation, text);
 }
 
+struct proving {
+    struct ae_context *context;
+    const struct ae_runner_options *options;
+};
+
+static void *prove(void *data)
+{
+    const struct proving *p = data;
+    (void)ae_context_prove(p->context, p->options, NULL, NULL);
+    return NULL;
+}
+
+/* The first time the sandbox is tried while the worker starts: nothing of the submission runs before both are done. */
+static int start_proved(struct evaluation *e, const struct ae_runner_options *options, struct ae_error *err)
+{
+    struct proving proving = {e->context, options};
+    pthread_t thread;
+    const bool beside = pthread_create(&thread, NULL, prove, &proving) == 0;
+    if (!beside)
+        prove(&proving);
+    const int rc = ae_runner_start(&e->runner, options, e->object.data, e->object.size, e->buffer_bytes, err);
+    if (beside)
+        pthread_join(thread, NULL);
+    return rc;
+}
+
 /* A worker whose shared memory holds the instance, with the object loaded. */
 static bool ensure_loaded(struct evaluation *e, const struct ae_instance *inst)
 {
@@ -144,8 +173,7 @@ static bool ensure_loaded(struct evaluation *e, const struct ae_instance *inst)
         .layers_off = e->context->layers_off,
         .guards_off = e->context->guards_off,
     };
-    (void)ae_context_prove(e->context, &options, NULL, NULL);
-    const int rc = ae_runner_start(&e->runner, &options, e->object.data, e->object.size, e->buffer_bytes, &err);
+    const int rc = start_proved(e, &options, &err);
     e->running = true;
     if (rc != AE_OK) {
         stop(e);
@@ -456,6 +484,14 @@ static void note_most(struct ae_ledger *most, const struct ae_ledger *now)
     most->contexts = now->contexts > most->contexts ? now->contexts : most->contexts;
 }
 
+/* Long behind the first call of all, and behind one in LONG_PAUSES of the others by chance. */
+static int64_t late_pause(const struct evaluation *e)
+{
+    uint8_t chance = 0;
+    (void)ae_random_bytes(&chance, sizeof chance, NULL);
+    return e->m->trial_count == 0 || chance % LONG_PAUSES == 0 ? AE_LATE_PAUSE_NS : AE_LATE_LEAST_NS;
+}
+
 /* Runs one trial on the cell and records it. Returns false when the evaluation is over. */
 static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool record)
 {
@@ -470,7 +506,7 @@ static bool run_cell(struct evaluation *e, const struct ae_case *cell, bool reco
         .expected = &cell->expected,
         .kind = cell->name.kind,
         .timeout_ns = e->timeout_ns = call_timeout(e, cell),
-        .pause_ns = AE_LATE_PAUSE_NS,
+        .pause_ns = late_pause(e),
         .settled = look_from_outside,
         .settled_data = e,
         .ret_outputs = e->keep,
@@ -686,7 +722,7 @@ static bool gives_again(struct evaluation *e, const struct ae_case *twin, const 
         .expected = &twin->expected,
         .kind = AE_TRIAL_TWIN,
         .timeout_ns = call_timeout(e, twin),
-        .pause_ns = AE_LATE_PAUSE_NS,
+        .pause_ns = late_pause(e),
         .ret_outputs = &got,
     };
     const int rc = ae_trial_run(&e->runner, &request, &trial, &judgement, detail, &err);
@@ -698,15 +734,29 @@ static bool gives_again(struct evaluation *e, const struct ae_case *twin, const 
     return again;
 }
 
+/* A look at the host memory between two calls, with all that is free given back. That leaves the process unlike it was, so
+ * the call that comes next is none that counts. True where a look was taken. */
+static bool look_midway(struct evaluation *e)
+{
+    if ((e->context->guards_off & (AE_GUARD_KEPT | AE_GUARD_RELOAD)) || !e->running || e->settled.resident < 0 ||
+        ae_runner_command(&e->runner, AE_ORDER_TRIM, TRIM_TIMEOUT) != AE_ANSWER_DONE)
+        return false;
+    const struct ae_watch_holdings now = ae_watch_holdings(ae_proc_pid(e->runner.proc));
+    e->midway = now.resident < 0 ? 0 : now.resident - e->settled.resident;
+    return true;
+}
+
 /* A timed call and its near-twin behind it. A program that gives the twin the answer of its sibling does so from
- * memory, unless it would do so in a fresh process as well: then it does not look at what was changed. */
-static bool try_sibling_and_twin(struct evaluation *e, const struct ae_case_name *name)
+ * memory, unless it would do so in a fresh process as well: then it does not look at what was changed. The twin's is also
+ * the call that follows a look at the memory; *ret_looked: one was taken. */
+static bool try_sibling_and_twin(struct evaluation *e, const struct ae_case_name *name, bool *ret_looked)
 {
     struct ae_expected answer = {0};
     struct ae_case twin = {0};
     struct ae_error err = {0};
     struct ae_case_name twin_name = *name;
     const bool wanted = !name->practice && !e->options->single && !(e->context->guards_off & AE_GUARD_TWIN);
+    *ret_looked = false;
     e->keep = wanted ? &answer : NULL;
     bool on = try_name(e, name, true, true);
     e->keep = NULL;
@@ -714,13 +764,16 @@ static bool try_sibling_and_twin(struct evaluation *e, const struct ae_case_name
     twin_name.number = -1;
     if (on && wanted && e->wrong == 0 &&
         ae_twin_find(e->context, name->task, name->size, &twin_name.number, &err) == AE_OK && twin_name.number >= 0 &&
-        ae_case_open(e->context, &twin_name, false, &twin, &err) == AE_OK && gives_again(e, &twin, &answer)) {
-        stop(e);
-        if (!gives_again(e, &twin, &answer) && !e->over) {
-            conclude(e, AE_VIOLATION, AE_STATE_CARRIED,
-                     "after a call, an instance that differs from its own in a few elements got that call's answer again; "
-                     "in a fresh process it got another: answers are kept between calls");
+        ae_case_open(e->context, &twin_name, false, &twin, &err) == AE_OK) {
+        *ret_looked = look_midway(e);
+        if (gives_again(e, &twin, &answer)) {
             stop(e);
+            if (!gives_again(e, &twin, &answer) && !e->over) {
+                conclude(e, AE_VIOLATION, AE_STATE_CARRIED,
+                         "after a call, an instance that differs from its own in a few elements got that call's answer "
+                         "again; in a fresh process it got another: answers are kept between calls");
+                stop(e);
+            }
         }
     }
     ae_case_release(&twin);
@@ -735,9 +788,8 @@ static bool try_sibling_and_twin(struct evaluation *e, const struct ae_case_name
     return on && !e->over;
 }
 
-/* A look at the host memory before the call to come, with all that is free given back. That leaves the process unlike it
- * was, so a call on an instance that nobody will ask for again comes between; it is judged by how it ends only. */
-static bool look_midway(struct evaluation *e, const struct ae_case_name *next)
+/* The look before the call to come, and a call on an instance that nobody will ask for again, judged by how it ends only. */
+static bool look_and_call(struct evaluation *e, const struct ae_case_name *next)
 {
     struct ae_instance inst = {0};
     struct ae_trial trial;
@@ -745,14 +797,10 @@ static bool look_midway(struct evaluation *e, const struct ae_case_name *next)
     struct ae_error err = {0};
     char detail[AE_DETAIL_TEXT] = "";
     uint64_t seed;
-    if ((e->context->guards_off & (AE_GUARD_KEPT | AE_GUARD_RELOAD)) || !e->running || e->settled.resident < 0 ||
-        ae_random_bytes(&seed, sizeof seed, NULL) != AE_OK)
+    if (ae_random_bytes(&seed, sizeof seed, NULL) != AE_OK)
         return true;
     const bool made = ae_instance_make(&inst, next->task, next->size, 0, seed, NULL) == AE_OK;
-    if (made && ae_buffers_need(&inst) <= e->buffer_bytes &&
-        ae_runner_command(&e->runner, AE_ORDER_TRIM, TRIM_TIMEOUT) == AE_ANSWER_DONE) {
-        const struct ae_watch_holdings now = ae_watch_holdings(ae_proc_pid(e->runner.proc));
-        e->midway = now.resident < 0 ? 0 : now.resident - e->settled.resident;
+    if (made && ae_buffers_need(&inst) <= e->buffer_bytes && look_midway(e)) {
         const struct ae_trial_request request = {
             .inst = &inst,
             .kind = next->kind,
@@ -777,7 +825,9 @@ static bool look_midway(struct evaluation *e, const struct ae_case_name *next)
     return !e->over;
 }
 
-static bool run_group(struct evaluation *e, int group, int first_timed, int timed)
+/* A load of the object: a call that does not count, then those of these numbers. At a place that chance picks there is a
+ * look at the memory: behind the twin's sibling, where it is among them, else before one of them. */
+static bool run_group(struct evaluation *e, int group, const int *numbers, int timed)
 {
     struct ae_case_name name = {.task = e->submission->task, .size = e->size, .practice = e->options->practice};
     if (group > 0 && !reload(e))
@@ -789,18 +839,51 @@ static bool run_group(struct evaluation *e, int group, int first_timed, int time
     name.kind = AE_TRIAL_TIMED;
     uint32_t chance = 0;
     (void)ae_random_bytes(&chance, sizeof chance, NULL);
+    int look = (int)(chance % (uint32_t)timed);
+    for (int i = 0; i < timed; i++)
+        if (numbers[i] == AE_TWIN_SIBLING)
+            look = -1;
     for (int i = 0; i < timed; i++) {
-        name.number = first_timed + i;
-        if (i == (int)(chance % (uint32_t)timed) && !look_midway(e, &name))
+        bool looked = true;
+        name.number = numbers[i];
+        if (i == look && !look_and_call(e, &name))
             return false;
-        if (name.number == AE_TWIN_SIBLING ? !try_sibling_and_twin(e, &name) : !try_name(e, &name, true, true))
+        if (name.number == AE_TWIN_SIBLING ? !try_sibling_and_twin(e, &name, &looked) : !try_name(e, &name, true, true))
+            return false;
+        if (!looked && !look_and_call(e, &name))
             return false;
     }
     return true;
 }
 
+/* The order of the timed instances: by chance, so that no place in a process tells what follows, with the twin's sibling
+ * in the second group, where there is one: in the first there is nothing yet to compare memory with. */
+static void draw_order(int *order, int first, int all, int per_group)
+{
+    uint64_t seed = 0;
+    struct ae_rng rng;
+    (void)ae_random_bytes(&seed, sizeof seed, NULL);
+    ae_rng_seed(&rng, seed, 0);
+    for (int i = 0; i < all; i++)
+        order[i] = i;
+    for (int i = 0; i < all; i++) {
+        const int end = i < first ? first : all, j = i + (int)ae_rng_below(&rng, (uint32_t)(end - i)), kept = order[i];
+        order[i] = order[j];
+        order[j] = kept;
+    }
+    const int room = first - per_group < per_group ? first - per_group : per_group;
+    for (int i = 0; i < first && room > 0; i++) {
+        const int to = per_group + (int)ae_rng_below(&rng, (uint32_t)room);
+        if (order[i] == AE_TWIN_SIBLING) {
+            order[i] = order[to];
+            order[to] = AE_TWIN_SIBLING;
+            break;
+        }
+    }
+}
+
 /* All that an extension would use lies in the cache: eval does not make a user wait for references. */
-static bool extension_cached(struct evaluation *e, int group, int first_timed, int timed)
+static bool extension_cached(struct evaluation *e, int group, const int *numbers, int timed)
 {
     struct ae_case_name name = {.task = e->submission->task, .size = e->size, .kind = AE_TRIAL_FRESH,
                                 .number = group % ae_bank_plan(e->size)->fresh};
@@ -808,7 +891,7 @@ static bool extension_cached(struct evaluation *e, int group, int first_timed, i
         return false;
     name.kind = AE_TRIAL_TIMED;
     for (int i = 0; i < timed; i++) {
-        name.number = first_timed + i;
+        name.number = numbers[i];
         if (!ae_case_cached(e->context, &name, true))
             return false;
     }
@@ -821,17 +904,18 @@ static bool run_timed(struct evaluation *e)
     const int usual = e->options->quick ? 3 : plan->trials_per_group, most = e->options->per_process;
     const int per_group = most && most < usual ? most : usual;
     const int first = e->options->timed ? e->options->timed : e->options->quick ? 3 : plan->first_trials;
-    int done = 0;
+    int done = 0, order[AE_BANK_TIMED_MAX];
+    draw_order(order, first < plan->timed ? first : plan->timed, plan->timed, per_group);
     for (int group = 0; (most || group < plan->groups) && done < plan->timed; group++) {
         const int want = done < first ? first - done : plan->timed - done;
         const int timed = want < per_group ? want : per_group;
         if (done >= first) {
             if (e->options->quick || e->wrong || noise(e->m) <= NOISE_TARGET)
                 break;
-            if (!extension_cached(e, group, done, timed))
+            if (!extension_cached(e, group, order + done, timed))
                 break;
         }
-        if (!run_group(e, group, done, timed))
+        if (!run_group(e, group, order + done, timed))
             return false;
         done += timed;
     }

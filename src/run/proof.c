@@ -3,6 +3,7 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -114,37 +115,82 @@ static int prove_group(const struct ae_runner_options *options, struct ae_proof_
     return AE_OK;
 }
 
-int ae_prove(const struct ae_runner_options *options, const char *secret, struct ae_proof_result *ret,
-             struct ae_error *err)
+/* Acts of one kind, tried beside the others. */
+struct attempt {
+    const struct ae_runner_options *options;
+    const char *secret;
+    int first, last;
+    struct ae_proof_result result;
+    struct ae_error err;
+    int rc;
+    pthread_t thread;
+    bool running;
+};
+
+/* Tries acts first to last in one worker. */
+static void *try_acts(void *data)
 {
+    struct attempt *a = data;
     struct ae_runner runner = {0};
-    struct ae_proof_result result = {.made = true, .layers = ~UINT64_C(0)};
-    for (int act = 0; act < AE_PROOF_COUNT; act++) {
+    struct ae_runner_options plain = *a->options;
+    if (acts[a->first].kills)
+        plain.target = AE_CPU; /* the filter is the same for all, and a context would cost a while each time */
+    a->rc = start(&runner, &plain, a->secret, &a->err);
+    if (a->rc != AE_OK)
+        return NULL;
+    a->result.layers = runner.layers;
+    if (a->first == 0)
+        note(&a->result, "run_frozen", stands_still(&runner));
+    for (int act = a->first; act <= a->last; act++) {
         /* In a new namespace the first numbers are given again: they would name the worker's own processes. */
         if ((act == AE_PROOF_SEE_PARENT || act == AE_PROOF_SIGNAL_PARENT) && getpid() <= 2)
             continue;
-        if (!runner.proc) {
-            struct ae_runner_options plain = *options;
-            if (acts[act].kills)
-                plain.target = AE_CPU; /* the filter is the same for all, and a context would cost a while each time */
-            const int rc = start(&runner, &plain, secret, err);
-            if (rc != AE_OK)
-                return rc;
-            result.layers &= runner.layers;
-            if (act == 0)
-                note(&result, "run_frozen", stands_still(&runner));
+        if (!runner.proc && (a->rc = start(&runner, &plain, a->secret, &a->err)) != AE_OK)
+            return NULL;
+        note(&a->result, acts[act].name, is_denied(&runner, act));
+    }
+    ae_runner_stop(&runner, NULL, NULL);
+    return NULL;
+}
+
+/* What is denied with death takes a worker each: they are started side by side, since an evaluation waits for them. */
+int ae_prove(const struct ae_runner_options *options, const char *secret, struct ae_proof_result *ret,
+             struct ae_error *err)
+{
+    struct ae_proof_result result = {.made = true, .layers = ~UINT64_C(0)};
+    struct attempt attempts[AE_PROOF_COUNT] = {0};
+    int count = 0, rc = AE_OK;
+    for (int act = 0; act < AE_PROOF_COUNT; act++)
+        if (count == 0 || acts[act].kills)
+            attempts[count++] = (struct attempt){.options = options, .secret = secret, .first = act, .last = act};
+        else
+            attempts[count - 1].last = act;
+    for (int i = 0; i < count; i++) {
+        attempts[i].running = pthread_create(&attempts[i].thread, NULL, try_acts, &attempts[i]) == 0;
+        if (!attempts[i].running)
+            try_acts(&attempts[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        struct attempt *a = &attempts[i];
+        if (a->running)
+            pthread_join(a->thread, NULL);
+        if (a->rc != AE_OK && rc == AE_OK) {
+            rc = a->rc;
+            if (err)
+                *err = a->err;
         }
-        note(&result, acts[act].name, is_denied(&runner, act));
-        if (acts[act].kills || act + 1 == AE_PROOF_COUNT || acts[act + 1].kills)
-            ae_runner_stop(&runner, NULL, NULL);
+        result.layers &= a->result.layers;
+        result.tried += a->result.tried;
+        result.denied += a->result.denied;
+        const size_t used = strlen(result.allowed);
+        snprintf(result.allowed + used, sizeof result.allowed - used, "%s%s", used && a->result.allowed[0] ? " " : "",
+                 a->result.allowed);
     }
-    if (result.layers & AE_PROC_CGROUP) {
-        const int rc = prove_group(options, &result, err);
-        if (rc != AE_OK)
-            return rc;
-    }
-    *ret = result;
-    return AE_OK;
+    if (rc == AE_OK && result.layers & AE_PROC_CGROUP)
+        rc = prove_group(options, &result, err);
+    if (rc == AE_OK)
+        *ret = result;
+    return rc;
 }
 
 uint64_t ae_proof_stamp(const struct ae_proof_result *proof, uint64_t layers)

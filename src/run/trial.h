@@ -6,8 +6,11 @@
 #include "judge/judge.h"
 #include "run/runner.h"
 
-/* Rule 3: how long after the second ring the output is compared with its copy for the last time. */
+/* Rule 3: how long after the second ring the output is compared with its copy for the last time. The copy that is judged
+ * was taken while the program was frozen, so that a late writer gains nothing by what it writes; it is looked for all the
+ * same, with the long pause behind some calls, which it cannot tell from the others, and the short one behind the rest. */
 #define AE_LATE_PAUSE_NS (20 * (int64_t)1000000)
+#define AE_LATE_LEAST_NS ((int64_t)1000000)
 
 /* Called just before the doorbell and just after the second ring: for counters. */
 typedef void ae_around_fn(void *data, bool begin);
@@ -20,7 +23,7 @@ struct ae_trial_request {
     const struct ae_expected *expected; /* NULL: the outputs are kept (ret_outputs), not judged: the reference */
     enum ae_trial_kind kind;
     int64_t timeout_ns;
-    int64_t pause_ns;                   /* AE_LATE_PAUSE_NS; 0: no last comparison (trusted programs) */
+    int64_t pause_ns;                   /* AE_LATE_PAUSE_NS or _LEAST_; 0: no last comparison (trusted programs) */
     ae_around_fn *around;               /* may be NULL */
     void *around_data;
     ae_settled_fn *settled;             /* may be NULL; never called without a device */

@@ -15,9 +15,9 @@
 /* Going to sleep after the last command takes some microseconds. */
 #define STIR_NS     (50 * 1000)
 #define STIRS_MIN   3
-/* An OpenMP pool spins for up to 15 ms before it sleeps. */
-#define SECOND_LOOKS 8
-#define LOOK_NS      (25 * AE_MS)
+/* An OpenMP pool spins for up to 15 ms before it sleeps, longer on a crowded machine. */
+#define PATIENCE_NS  (200 * AE_MS)
+#define LOOK_NS      (2 * AE_MS)
 /* Who has just answered goes to sleep at once, unless it has to wait for a processor. */
 #define DOZE_LOOKS   3
 #define DOZE_NS      (200 * 1000)
@@ -148,7 +148,8 @@ bool ae_watch_busy(struct ae_watch *watch)
 {
     if (watch->blind || !watch->at_ns)
         return false;
-    for (int i = 0; i <= SECOND_LOOKS; i++) {
+    const int64_t end = ae_deadline_in(PATIENCE_NS);
+    for (int i = 0;; i++) {
         const int64_t since = watch->at_ns;
         int64_t gained;
         int running;
@@ -157,10 +158,10 @@ bool ae_watch_busy(struct ae_watch *watch)
         const bool idle = gained <= IDLE_NS || (double)gained <= IDLE_SHARE * (double)(watch->at_ns - since);
         if (idle && !running && !awake)
             return false;
-        if (i < SECOND_LOOKS)
-            nanosleep(&(struct timespec){0, idle && i < DOZE_LOOKS ? DOZE_NS : LOOK_NS}, NULL);
+        if (ae_deadline_left(end) <= 0)
+            return true;
+        nanosleep(&(struct timespec){0, idle && i < DOZE_LOOKS ? DOZE_NS : LOOK_NS}, NULL);
     }
-    return true;
 }
 
 bool ae_watch_stirred(struct ae_watch *watch)
