@@ -1,19 +1,22 @@
 // Which way of moving pageable memory wins where: plain copies, registering the caller's memory,
 // the ring of tasks/common/transfer.cuh in several shapes. The limits and shapes in that header
 // come from this.
-//     transfer [plain|register|ring|all] [MAX_MIB]     one JSON object a line; times in ms, median
+//     transfer [plain|register|ring|all] [MAX_MIB] [MIN_MIB]     one JSON object a line; times in ms, median
 //     of several
 // Built by the target bench_transfer where nvcc is found. The host memory is what the evaluator
 // gives its submissions: small pages of a shared memory file, populated, filled anew before every
 // measurement by other cores than the ones that move it. The time includes everything that the way
 // needs (threads, ring, registering, release); device memory is there before. Every result is
-// compared on the other side.
+// compared on the other side. Rings are also measured "cold": with a heap that has given all its free
+// memory back, as a process has it that has not called the program before; else their pages were
+// touched by an earlier call.
 #include "transfer.cuh"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <malloc.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -95,7 +98,7 @@ static unsigned long long wrong_words(Direction direction, size_t count, uint32_
     return sum;
 }
 
-static void measure(const char *way, Direction direction, size_t bytes, Shape shape,
+static void measure(const char *way, Direction direction, size_t bytes, Shape shape, bool cold,
                     const std::function<void(const Array *)> &function)
 {
     static uint32_t salt = 1;
@@ -107,6 +110,8 @@ static void measure(const char *way, Direction direction, size_t bytes, Shape sh
         salt += 977;
         prepare(direction, count, salt);
         const Array array = {device, host, bytes};
+        if (cold)
+            (void)malloc_trim(0);
         for (const double start = now_ms(); now_ms() < start + 1;) // awake, as before the doorbell
             write_pattern<<<1, 32>>>(reinterpret_cast<uint32_t *>(wrong_count), 1, 0);
         CHECK(cudaDeviceSynchronize());
@@ -119,10 +124,10 @@ static void measure(const char *way, Direction direction, size_t bytes, Shape sh
     std::sort(times.begin(), times.end());
     const double median = times[times.size() / 2];
     printf("{\"way\":\"%s\",\"direction\":\"%s\",\"mib\":%g,\"threads\":%d,\"slots\":%d,\"slot_"
-           "kib\":%zu,"
+           "kib\":%zu,\"cold\":%s,"
            "\"median_ms\":%.3f,\"best_ms\":%.3f,\"gb_s\":%.1f,\"wrong\":%llu}\n",
            way, direction == Direction::IN ? "in" : "out", static_cast<double>(bytes) / 1048576,
-           shape.threads, shape.slots, shape.slot_bytes >> 10, median, times[0],
+           shape.threads, shape.slots, shape.slot_bytes >> 10, cold ? "true" : "false", median, times[0],
            static_cast<double>(bytes) / median * 1e-6, wrong);
     fflush(stdout);
     if (wrong)
@@ -133,6 +138,7 @@ int main(int argc, char **argv)
 {
     const char *which = argc > 1 ? argv[1] : "all";
     const size_t most = size_t(argc > 2 ? atoi(argv[2]) : 1024) << 20;
+    const size_t least = size_t(argc > 3 ? atoi(argv[3]) : 1) << 20;
     auto wanted = [&](const char *way) {
         return strcmp(which, "all") == 0 || strcmp(which, way) == 0;
     };
@@ -146,29 +152,30 @@ int main(int argc, char **argv)
     CHECK(cudaMalloc(&device, most));
     CHECK(cudaMalloc(&wrong_count, sizeof *wrong_count));
     for (const Direction direction : {Direction::IN, Direction::OUT})
-        for (size_t bytes = size_t(1) << 20; bytes <= most;
+        for (size_t bytes = least; bytes <= most;
              bytes *= bytes >= (size_t(256) << 20) ? 4 : 2) {
             if (wanted("plain"))
-                measure("plain", direction, bytes, Shape{1, 0, 0},
+                measure("plain", direction, bytes, Shape{1, 0, 0}, false,
                         [&](const Array *array) { transfer::by_plain(direction, array, 1); });
             if (wanted("register"))
-                measure("register", direction, bytes, Shape{1, 0, 0},
+                measure("register", direction, bytes, Shape{1, 0, 0}, false,
                         [&](const Array *array) { transfer::by_register(direction, array, 1); });
             if (!wanted("ring"))
                 continue;
             for (const int threads : {2, 4, 8, 12, 14})
-                for (const size_t slot : {64, 128, 256, 512, 1024}) {
-                    const Shape shape = {transfer::threads_for(threads),
-                                         2 * transfer::threads_for(threads), slot << 10};
-                    if (shape.threads < threads ||
-                        shape.slot_bytes * static_cast<size_t>(threads) > bytes)
-                        continue;
-                    if (bytes >= (size_t(64) << 20) && (threads < 8 || slot < 128))
-                        continue;
-                    measure("ring", direction, bytes, shape, [&](const Array *array) {
-                        transfer::by_ring(direction, array, 1, shape);
-                    });
-                }
+                for (const int slots : {2 * threads, 4 * threads})
+                    for (const size_t slot : {64, 128, 256, 512, 1024}) {
+                        const Shape shape = {transfer::threads_for(threads), slots, slot << 10};
+                        if (shape.threads < threads || slots > transfer::SLOTS_MAX ||
+                            shape.slot_bytes * static_cast<size_t>(threads) > bytes)
+                            continue;
+                        if (bytes >= (size_t(64) << 20) && (threads < 8 || slot < 128))
+                            continue;
+                        for (const bool cold : {false, true})
+                            measure("ring", direction, bytes, shape, cold, [&](const Array *array) {
+                                transfer::by_ring(direction, array, 1, shape);
+                            });
+                    }
         }
     CHECK(cudaFree(wrong_count));
     CHECK(cudaFree(device));

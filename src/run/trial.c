@@ -19,6 +19,10 @@
 #define ARM_FACTOR   3
 #define ARM_MAX_NS   (2 * AE_MS)
 #define DOZE_NS      (200 * 1000)
+/* From the look at the threads until the doorbell: it reads three files for each of them. What it takes longer, since this
+ * process had no processor meanwhile, is time that the program's threads may have had. */
+#define GAP_NS        (300 * 1000)
+#define GAP_THREAD_NS (30 * 1000)
 
 static void say(char detail[AE_DETAIL_TEXT], const char *text)
 {
@@ -251,11 +255,11 @@ static bool obeys(struct ae_runner *runner, enum ae_order command, int64_t timeo
 /* The device is woken, and the worker spins where it may. Spinning looks like work from outside, so what arming takes
  * beyond its limit is charged to the call, unless the worker's thread had to wait for a processor, and not for one that
  * another of the program's threads had. */
-static bool arm(struct ae_runner *runner, bool watched, struct ae_trial *ret, char detail[AE_DETAIL_TEXT])
+static bool arm(struct ae_runner *runner, bool watched, struct ae_trial *ret, int64_t *ret_took,
+                char detail[AE_DETAIL_TEXT])
 {
-    int64_t took;
-    const enum ae_answer answer = ae_runner_arm(runner, ARM_TIMEOUT, &took);
-    const int64_t longer = took - runner->arm_limit_ns;
+    const enum ae_answer answer = ae_runner_arm(runner, ARM_TIMEOUT, ret_took);
+    const int64_t longer = *ret_took - runner->arm_limit_ns;
     if (watched && longer > 0) {
         const int64_t asked = ae_now_ns(), charged = longer - ae_watch_waited(&runner->watch);
         ret->charged_ns = charged > 0 ? charged + (ae_now_ns() - asked) : 0; /* meanwhile it may have gone on */
@@ -265,11 +269,13 @@ static bool arm(struct ae_runner *runner, bool watched, struct ae_trial *ret, ch
 }
 
 /* Arguments mapped, device at its clocks, all threads asleep, then the inputs, and still asleep; then the worker is armed.
- * False with a verdict where the trial is over. */
+ * *ret_since: since when nobody has looked at the threads, the time of arming left out; 0: they are not watched. False
+ * with a verdict where the trial is over. */
 static bool make_ready(struct ae_runner *runner, const struct ae_trial_request *request, struct ae_trial *ret,
-                       char detail[AE_DETAIL_TEXT])
+                       int64_t *ret_since, char detail[AE_DETAIL_TEXT])
 {
     const bool watched = request->pause_ns && !(runner->options.guards_off & AE_GUARD_IDLE);
+    int64_t took = 0;
     const bool cuda = runner->options.target == AE_CUDA;
     if (!obeys(runner, AE_ORDER_MAP, MAP_TIMEOUT, ret, detail) ||
         (cuda && !obeys(runner, AE_ORDER_RAMP, ARM_TIMEOUT, ret, detail)))
@@ -282,6 +288,7 @@ static bool make_ready(struct ae_runner *runner, const struct ae_trial_request *
         return false;
     }
     ae_buffers_fill(&runner->buffers, request->inst);
+    *ret_since = watched && !runner->watch.blind ? ae_now_ns() : 0;
     if (watched && ae_watch_stirred(&runner->watch)) {
         ret->disturbed = 1;
         if (ae_watch_stirs(&runner->watch)) {
@@ -290,7 +297,10 @@ static bool make_ready(struct ae_runner *runner, const struct ae_trial_request *
             return false;
         }
     }
-    return !(runner->options.spin != AE_SPIN_NEVER || cuda) || arm(runner, watched, ret, detail);
+    if ((runner->options.spin != AE_SPIN_NEVER || cuda) && !arm(runner, watched, ret, &took, detail))
+        return false;
+    *ret_since += *ret_since ? took : 0;
+    return true;
 }
 
 int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *request, struct ae_trial *ret,
@@ -302,7 +312,8 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
     int rc = ae_buffers_layout(&runner->buffers, inst, err);
     if (rc != AE_OK)
         return rc;
-    if (!make_ready(runner, request, ret, detail))
+    int64_t since;
+    if (!make_ready(runner, request, ret, &since, detail))
         return AE_OK;
     const int64_t cpu_before = ae_runner_cpu_ns(runner);
     if (request->around)
@@ -320,6 +331,11 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
     if (answer == AE_ANSWER_DEAD) {
         ret->verdict = AE_CRASH;
         return AE_OK;
+    }
+    const int64_t unseen = since ? start - since - GAP_NS - GAP_THREAD_NS * (int64_t)runner->watch.count : 0;
+    if (unseen > 0) {
+        ret->charged_ns += unseen;
+        ret->disturbed = 1;
     }
     ret->call_ns = done - start + ret->charged_ns;
     ret->return_ns = returned - start + ret->charged_ns;

@@ -1,6 +1,6 @@
 // verdict: violation late_write
 // without late: pass
-// Returns the right answer; a thread changes it afterwards.
+// Returns the right answer; a thread changes it afterwards, through the kernel, which minds no memory that is gone.
 #include <math.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -14,8 +14,13 @@ static float price(int type, double k, double s, double q, double r, double t, d
 
 static void *later(void *prices)
 {
+    const float wrong = -1;
+    int ends[2];
     usleep(12000);
-    ((float *)prices)[0] += 1;
+    if (pipe(ends) == 0 && write(ends[1], &wrong, sizeof wrong) == sizeof wrong && read(ends[0], prices, sizeof wrong) < 0)
+        usleep(1); /* the arguments have been taken away */
+    close(ends[0]);
+    close(ends[1]);
     return NULL;
 }
 
