@@ -125,6 +125,57 @@ int ae_file_write(const char *path, const void *data, size_t size, struct ae_err
     return AE_OK;
 }
 
+int ae_new_file_begin(struct ae_new_file *ret, const char *path, struct ae_error *err)
+{
+    struct stat st;
+    uint64_t number;
+    const bool there = stat(path, &st) == 0, replaced = !there || S_ISREG(st.st_mode);
+    *ret = (struct ae_new_file){0};
+    ae_autofree char *target = there && replaced ? realpath(path, NULL) : NULL;
+    const int n = snprintf(ret->path, sizeof ret->path, "%s", target ? target : path);
+    if (n < 0 || (size_t)n + 18 > sizeof ret->beside)
+        return ae_error_set(err, AE_E_USAGE, "the path %s is too long", path);
+    if (there && access(ret->path, W_OK) != 0) /* the folder's permissions alone decide of a rename */
+        return ae_error_errno(err, AE_E_IO, errno, "cannot write %s", path);
+    if (!replaced) {
+        ret->stream = fopen(ret->path, "we");
+        return ret->stream ? AE_OK : ae_error_errno(err, AE_E_IO, errno, "cannot write %s", path);
+    }
+    const int rc = ae_random_bytes(&number, sizeof number, err);
+    if (rc != AE_OK)
+        return rc;
+    memcpy(ret->beside, ret->path, (size_t)n);
+    snprintf(ret->beside + n, sizeof ret->beside - (size_t)n, ".%016llx", (unsigned long long)number);
+    const int fd = open(ret->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* as the umask has it */
+    if (fd < 0)
+        return ae_error_errno(err, AE_E_IO, errno, "cannot write beside %s; is there space and permission?", path);
+    if ((there && fchmod(fd, st.st_mode & 0777) != 0) || !(ret->stream = fdopen(fd, "w"))) {
+        const int saved = errno;
+        (void)close(fd);
+        (void)unlink(ret->beside);
+        return ae_error_errno(err, AE_E_IO, saved, "cannot write beside %s", path);
+    }
+    return AE_OK;
+}
+
+int ae_new_file_end(struct ae_new_file *file, int rc, struct ae_error *err)
+{
+    errno = 0;
+    const bool failed = fflush(file->stream) != 0 || ferror(file->stream);
+    int saved = errno;
+    const bool closed = fclose(file->stream) == 0;
+    if (!closed && !failed)
+        saved = errno;
+    if (rc == AE_OK && (failed || !closed))
+        rc = ae_error_errno(err, AE_E_IO, saved, "cannot write %s; is there space?", file->path);
+    if (rc == AE_OK && file->beside[0] && rename(file->beside, file->path) != 0)
+        rc = ae_error_errno(err, AE_E_IO, errno, "cannot write %s", file->path);
+    if (rc != AE_OK && file->beside[0])
+        (void)unlink(file->beside);
+    file->stream = NULL;
+    return rc;
+}
+
 int ae_folder_make(const char *path, struct ae_error *err)
 {
     char copy[4096];

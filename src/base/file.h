@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct ae_bytes {
     unsigned char *data; /* followed by a NUL that size does not count */
@@ -20,6 +21,20 @@ int ae_file_read(const char *path, size_t max, struct ae_bytes *ret, struct ae_e
 /* Writes by way of a temporary file beside path and rename: path has the old contents or all of the new. What is there and
  * no regular file (a pipe, /dev/null) is written to as it is. */
 int ae_file_write(const char *path, const void *data, size_t size, struct ae_error *err);
+
+/* A file of a user's that is written piece by piece: what the path had stays until all of the new is there. A link is
+ * followed, a file's permissions stay; what is no regular file is written to as it is. */
+struct ae_new_file {
+    FILE *stream;
+    char path[4096], beside[4096]; /* beside: "" where path is written to as it is */
+};
+
+/* AE_E_IO where nothing can be written there. After AE_OK comes ae_new_file_end(). */
+int ae_new_file_begin(struct ae_new_file *ret, const char *path, struct ae_error *err);
+
+/* rc: of the writing. Where it is AE_OK and the stream has no failure either, the new file takes its place; else what was
+ * written goes away. The first code that is not AE_OK. */
+int ae_new_file_end(struct ae_new_file *file, int rc, struct ae_error *err);
 
 bool ae_file_exists(const char *path);
 

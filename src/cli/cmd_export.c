@@ -1,10 +1,10 @@
 /* acceleval export: runs as one archive, for another store. */
 #include "cli/cli.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "store/archive.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,17 +24,18 @@ const struct ae_option ae_export_options[] = {
 static int write_archive(const struct values *values, const int64_t *runs, struct ae_error *err)
 {
     struct ae_store *store = NULL;
-    struct ae_archive_counts counts;
+    struct ae_archive_counts counts = {0};
     if (!values->out && ae_terminal_is(stdout))
         return ae_error_set(err, AE_E_USAGE, "an archive is nothing for a terminal; name a file with --out");
     int rc = ae_cli_results(&store, err);
-    FILE *out = rc != AE_OK ? NULL : values->out ? fopen(values->out, "we") : stdout;
-    if (rc == AE_OK && !out)
-        rc = ae_error_errno(err, AE_E_IO, errno, "cannot write %s", values->out);
-    if (rc == AE_OK)
-        rc = ae_archive_write(store, runs, values->runs.count, AE_VERSION, out, &counts, err);
-    if (values->out && out && fclose(out) != 0 && rc == AE_OK)
-        rc = ae_error_errno(err, AE_E_IO, errno, "cannot write %s", values->out);
+    struct ae_new_file file = {.stream = stdout};
+    if (rc == AE_OK && values->out)
+        rc = ae_new_file_begin(&file, values->out, err);
+    if (rc == AE_OK) {
+        rc = ae_archive_write(store, runs, values->runs.count, AE_VERSION, file.stream, &counts, err);
+        if (values->out)
+            rc = ae_new_file_end(&file, rc, err);
+    }
     char readings[64] = "";
     if (rc == AE_OK && counts.readings > 0)
         snprintf(readings, sizeof readings, ", %zu reading%s by models", counts.readings, counts.readings == 1 ? "" : "s");

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/report_search.h"
 #include "report/report.h"
@@ -103,22 +104,23 @@ static int print(const struct values *values, struct ae_store *store, const stru
 {
     if (!values->out && !values->json && values->format == AE_FORMAT_XLSX && ae_terminal_is(stdout))
         return ae_error_set(err, AE_E_USAGE, "a workbook is nothing for a terminal; name a file with --out");
-    FILE *out = values->out ? fopen(values->out, "we") : stdout;
-    if (!out)
-        return ae_error_errno(err, AE_E_IO, errno, "cannot write %s", values->out);
+    struct ae_new_file file;
+    int rc = values->out ? ae_new_file_begin(&file, values->out, err) : AE_OK;
+    if (rc != AE_OK)
+        return rc;
+    FILE *out = values->out ? file.stream : stdout;
     const struct ae_report_header header = {kind, AE_VERSION, ae_wall_ns(), options_json};
     const struct ae_print_options options = {
         .format = values->json ? AE_FORMAT_JSON : (enum ae_format)values->format,
         .colour = ae_terminal_colour(out),
         .width = ae_terminal_is(out) ? ae_terminal_width(out) : 0,
     };
-    int rc = options.format == AE_FORMAT_HTML
-                 ? ae_report_print_html(store, report, report_options, &header, out, err)
-                 : ae_report_print(report, &header, &options, out, err);
+    rc = options.format == AE_FORMAT_HTML ? ae_report_print_html(store, report, report_options, &header, out, err)
+                                          : ae_report_print(report, &header, &options, out, err);
+    if (values->out)
+        return ae_new_file_end(&file, rc, err);
     if (fflush(out) != 0 && rc == AE_OK)
         rc = ae_error_errno(err, AE_E_IO, errno, "cannot write the report");
-    if (values->out)
-        fclose(out);
     return rc;
 }
 
