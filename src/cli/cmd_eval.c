@@ -3,6 +3,7 @@
 #include "cli/submission.h"
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/profile_text.h"
@@ -156,7 +157,7 @@ static json_t *measurement_json(const struct ae_measurement *m, const char *id)
         return NULL;
     ae_cli_speedup(m, &speedup);
     if (m->detail[0])
-        json_object_set_new(json, "detail", ae_line_text(m->detail));
+        json_object_set_new(json, "detail", ae_json_text(m->detail));
     if (m->verdict == AE_VIOLATION)
         json_object_set_new(json, "violation", json_string(ae_violation_name(m->violation)));
     if (m->verdict == AE_PASS && isfinite(speedup.s))
@@ -171,7 +172,7 @@ static json_t *measurement_json(const struct ae_measurement *m, const char *id)
         json_object_set_new(json, "notes", notes);
     }
     if (m->log)
-        json_object_set_new(json, "log", ae_line_text(m->log));
+        json_object_set_new(json, "log", ae_json_text(m->log));
     return json;
 }
 
@@ -464,7 +465,7 @@ static int answer_line(struct session *s, const char *text, size_t size, struct 
     int rc = AE_OK;
     if (ae_line_parse(text, size, &line, &bad) != AE_OK) {
         answer = json_pack("{s:i, s:s*, s:s, s:o}", "schema", 1, "id", line.id, "verdict", "usage_error", "detail",
-                           ae_line_text(bad.text));
+                           ae_json_text(bad.text));
         s->refused++;
     } else {
         struct ae_submission_item item = {

@@ -1,10 +1,6 @@
 #include "cli/lines.h"
 
-#include "base/file.h"
-
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int find_kind(const char *language, enum ae_build_kind *ret, struct ae_error *err)
@@ -71,16 +67,4 @@ void ae_line_release(struct ae_line *line)
 {
     json_decref(line->json);
     *line = (struct ae_line){0};
-}
-
-json_t *ae_line_text(const char *text)
-{
-    json_t *json = json_string(text);
-    if (json)
-        return json;
-    ae_autofree char *ascii = malloc(4 * strlen(text) + 1);
-    char *to = ascii;
-    for (const unsigned char *p = (const unsigned char *)text; ascii && *p; p++)
-        to += *p < 0x80 ? sprintf(to, "%c", *p) : sprintf(to, "\\x%02x", *p);
-    return json_string(ascii ? ascii : "");
 }

@@ -27,7 +27,4 @@ struct ae_line {
 int ae_line_parse(const char *text, size_t size, struct ae_line *ret, struct ae_error *err);
 void ae_line_release(struct ae_line *line);
 
-/* Text as a JSON string; what is not UTF-8 is shown by its bytes. */
-struct json_t *ae_line_text(const char *text);
-
 #endif

@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -515,19 +516,6 @@ void ae_options_release(const struct ae_option *options, void *values)
 
 /* --- the effective options -------------------------------------------------------------------------------- */
 
-static json_t *json_text(const char *text)
-{
-    if (ae_utf8_valid(text))
-        return json_string(text);
-    char *shown = malloc(AE_PRINTABLE_MAX * strlen(text) + 1); /* a file name in another encoding */
-    if (!shown)
-        return NULL;
-    ae_utf8_printable(text, shown, AE_PRINTABLE_MAX * strlen(text) + 1, SIZE_MAX);
-    json_t *ret = json_string(shown);
-    free(shown);
-    return ret;
-}
-
 static json_t *json_value(const struct ae_option *o, const void *values)
 {
     const void *at = const_field(o, values);
@@ -537,7 +525,7 @@ static json_t *json_value(const struct ae_option *o, const void *values)
         return json_boolean(*(const bool *)at);
     case AE_OPTION_STRING: {
         const char *text = *(const char *const *)at;
-        return text ? json_text(text) : json_null();
+        return text ? ae_json_text(text) : json_null();
     }
     case AE_OPTION_INTEGER:
         return json_integer(*(const int64_t *)at);
@@ -560,7 +548,7 @@ static json_t *json_value(const struct ae_option *o, const void *values)
         const struct ae_list *list = at;
         array = json_array();
         for (size_t i = 0; i < list->count; i++)
-            json_array_append_new(array, json_text(list->items[i]));
+            json_array_append_new(array, ae_json_text(list->items[i]));
         return array;
     }
     }

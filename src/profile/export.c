@@ -2,6 +2,7 @@
 #include "profile/profile.h"
 
 #include "base/file.h"
+#include "base/json.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static json_t *kernels_json(const struct ae_profile *p)
         const struct ae_kernel_facts *k = &p->facts.kernels[i];
         double occupancy;
         (void)ae_blocks_a_multiprocessor(&p->ceilings, k, &occupancy);
-        json_t *row = json_pack("{s:s, s:b, s:I, s:I, s:[i,i,i], s:[i,i,i], s:i, s:i, s:i}", "name", k->name, "library",
+        json_t *row = json_pack("{s:o, s:b, s:I, s:I, s:[i,i,i], s:[i,i,i], s:i, s:i, s:i}", "name", ae_json_text(k->name), "library",
                                 k->of_toolkit, "launches", (json_int_t)k->launches, "ns", (json_int_t)k->total_ns, "grid",
                                 (int)k->grid[0], (int)k->grid[1], (int)k->grid[2], "block", (int)k->block[0],
                                 (int)k->block[1], (int)k->block[2], "registers", (int)k->registers, "shared_bytes",
@@ -74,7 +75,7 @@ static json_t *bottlenecks_json(const struct ae_profile *p)
     json_t *array = json_array();
     for (int i = 0; i < p->bottleneck_count; i++) {
         const struct ae_bottleneck *b = &p->bottlenecks[i];
-        json_array_append_new(array, json_pack("{s:s, s:s, s:f, s:f, s:s}", "id", b->rule->id, "text", b->text, "share",
+        json_array_append_new(array, json_pack("{s:s, s:o, s:f, s:f, s:s}", "id", b->rule->id, "text", ae_json_text(b->text), "share",
                                                b->share, "gain_ns", b->gain_ns, "mend", b->rule->mend));
     }
     return array;
@@ -82,20 +83,17 @@ static json_t *bottlenecks_json(const struct ae_profile *p)
 
 json_t *ae_profile_json(const struct ae_profile *p)
 {
-    json_t *json = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s}", "schema", 1, "task", p->task->id, "size",
+    json_t *json = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "schema", 1, "task", p->task->id, "size",
                              ae_size_name(p->size), "target", ae_target_name(p->target), "verdict",
                              ae_verdict_name(p->verdict), "violation", ae_violation_name(p->violation), "detail",
-                             p->detail);
-    json_t *source = json_string(p->source_path);
-    if (json && source) /* a path that is no UTF-8 is left out */
-        json_object_set_new(json, "source", source);
+                             ae_json_text(p->detail), "source", ae_json_text(p->source_path));
     if (json && p->submission[0])
         json_object_set_new(json, "submission", json_string(p->submission));
     if (!json || p->profiled_calls == 0)
         return json;
     json_object_set_new(json, "traced", json_boolean(p->facts.device));
     if (p->note[0])
-        json_object_set_new(json, "note", json_string(p->note));
+        json_object_set_new(json, "note", ae_json_text(p->note));
     json_object_set_new(json, "timed_ns", json_integer(p->timed_ns));
     json_object_set_new(json, "slowest_ns", json_integer(p->slowest_ns));
     json_object_set_new(json, "profiled_ns", json_integer(p->profiled_ns));

@@ -1,29 +1,14 @@
 #include "report/print.h"
 
-#include "base/utf8.h"
+#include "base/json.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* "acceleval.KIND/1": raised when a reader of the old one would misread the new one. */
 #define SCHEMA_VERSION 1
 #define DUMP           (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY)
-
-static json_t *text_of(const char *text)
-{
-    if (ae_utf8_valid(text))
-        return json_string(text);
-    const size_t room = AE_PRINTABLE_MAX * strlen(text) + 1;
-    char *shown = malloc(room);
-    if (!shown)
-        return NULL;
-    ae_utf8_printable(text, shown, room, SIZE_MAX);
-    json_t *ret = json_string(shown);
-    free(shown);
-    return ret;
-}
 
 static json_t *number_of(double value)
 {
@@ -47,7 +32,7 @@ static json_t *value_of(const struct ae_column *column, const struct ae_cell *ce
     case AE_CELL_EMPTY:
         return json_null();
     case AE_CELL_TEXT:
-        return text_of(cell->text);
+        return ae_json_text(cell->text);
     case AE_CELL_COUNT:
         return isfinite(cell->value) ? json_integer((json_int_t)cell->value) : json_null();
     case AE_CELL_NUMBER:
@@ -64,7 +49,7 @@ static json_t *value_of(const struct ae_column *column, const struct ae_cell *ce
         return json_pack("{s:o, s:o, s:o}", "value", number_of(cell->value), "part",
                          json_integer((json_int_t)cell->low), "whole", json_integer((json_int_t)cell->high));
     case AE_CELL_OUTCOME:
-        return json_pack("{s:o, s:o}", "verdict", text_of(cell->text), "speedup", number_of(cell->value));
+        return json_pack("{s:o, s:o}", "verdict", ae_json_text(cell->text), "speedup", number_of(cell->value));
     }
     return NULL;
 }
@@ -90,19 +75,10 @@ static bool put_row(const struct ae_table *table, size_t row, FILE *out)
     json_t *object = json_object();
     bool fine = object != NULL;
     for (size_t c = 0; fine && c < table->column_count; c++) {
-        char *name = NULL; /* keys must be valid UTF-8 too: entrants name columns */
-        const char *key = table->columns[c].name;
-        if (!ae_utf8_valid(key)) {
-            const size_t room = AE_PRINTABLE_MAX * strlen(key) + 1;
-            name = malloc(room);
-            fine = name != NULL;
-            if (fine)
-                ae_utf8_printable(key, name, room, SIZE_MAX);
-            key = name;
-        }
+        json_t *name = ae_json_text(table->columns[c].name); /* entrants name columns */
         const struct ae_cell *cell = &table->cells[row * table->column_count + c];
-        fine = fine && json_object_set_new(object, key, value_of(&table->columns[c], cell)) == 0;
-        free(name);
+        fine = name && json_object_set_new(object, json_string_value(name), value_of(&table->columns[c], cell)) == 0;
+        json_decref(name);
     }
     return put(fine ? object : (json_decref(object), (json_t *)NULL), out);
 }
@@ -110,21 +86,21 @@ static bool put_row(const struct ae_table *table, size_t row, FILE *out)
 static bool put_table(const struct ae_table *table, FILE *out)
 {
     bool fine =
-        put_member("{", "id", text_of(table->id), out) && put_member(",", "title", text_of(table->title), out);
+        put_member("{", "id", ae_json_text(table->id), out) && put_member(",", "title", ae_json_text(table->title), out);
     if (*table->size)
-        fine = fine && put_member(",", "size", text_of(table->size), out) &&
-               put_member(",", "environment", text_of(table->environment), out);
+        fine = fine && put_member(",", "size", ae_json_text(table->size), out) &&
+               put_member(",", "environment", ae_json_text(table->environment), out);
     fputs(",\"notes\":[", out);
     for (size_t i = 0; fine && i < table->note_count; i++) {
         fputs(i ? "," : "", out);
-        fine = put(text_of(table->notes[i]), out);
+        fine = put(ae_json_text(table->notes[i]), out);
     }
     fputs("],\"columns\":[", out);
     for (size_t c = 0; fine && c < table->column_count; c++) {
         const struct ae_column *column = &table->columns[c];
         fputs(c ? "," : "", out);
-        fine = put(json_pack("{s:o, s:o, s:o}", "name", text_of(column->name), "unit", text_of(column->unit),
-                             "description", text_of(column->description)),
+        fine = put(json_pack("{s:o, s:o, s:o}", "name", ae_json_text(column->name), "unit", ae_json_text(column->unit),
+                             "description", ae_json_text(column->description)),
                    out);
     }
     fputs("],\"rows\":[", out);
@@ -144,10 +120,10 @@ int ae_print_json(const struct ae_report *report, const struct ae_report_header 
     ae_print_time(header->generated_ns, time);
     json_t *options = header->options_json ? json_loads(header->options_json, 0, NULL) : NULL;
     bool fine = put_member("{", "schema", json_string(schema), out) &&
-                put_member(",", "tool_version", text_of(header->tool_version ? header->tool_version : ""), out) &&
+                put_member(",", "tool_version", ae_json_text(header->tool_version ? header->tool_version : ""), out) &&
                 put_member(",", "generated", json_string(time), out) &&
                 put_member(",", "options", options ? options : json_object(), out) &&
-                put_member(",", "summary", report->summary ? text_of(report->summary) : json_null(), out);
+                put_member(",", "summary", report->summary ? ae_json_text(report->summary) : json_null(), out);
     fputs(",\n\"tables\":[", out);
     for (size_t i = 0; fine && i < report->table_count; i++) {
         fputs(i ? ",\n" : "\n", out);

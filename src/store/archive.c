@@ -2,8 +2,8 @@
 
 #include "base/base64.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "store/archive_reading.h"
 #include "store/archive_text.h"
 #include "store/internal.h"
@@ -17,20 +17,6 @@
 #include <string.h>
 
 #define DUMP (JSON_COMPACT | JSON_REAL_PRECISION(17))
-
-json_t *ae_archive_text(const char *text)
-{
-    if (ae_utf8_valid(text))
-        return json_string(text);
-    const size_t room = AE_PRINTABLE_MAX * strlen(text) + 1;
-    char *shown = malloc(room);
-    if (!shown)
-        return NULL;
-    ae_utf8_printable(text, shown, room, SIZE_MAX);
-    json_t *ret = json_string(shown);
-    free(shown);
-    return ret;
-}
 
 /* --- writing ----------------------------------------------------------------------------------------------- */
 
@@ -101,8 +87,8 @@ static int put_environment(struct writer *w, const char *id)
         return r;
     if ((r = ae_store_environment_get(w->store, id, &environment, w->err)) != AE_OK)
         return r;
-    r = put_line(w, json_pack("{s:{s:o, s:o, s:o}}", "environment", "id", ae_archive_text(environment.id), "name",
-                              ae_archive_text(environment.name), "json", ae_archive_text(environment.json)));
+    r = put_line(w, json_pack("{s:{s:o, s:o, s:o}}", "environment", "id", ae_json_text(environment.id), "name",
+                              ae_json_text(environment.name), "json", ae_json_text(environment.json)));
     ae_environment_release(&environment);
     w->counts.environments++;
     return r;
@@ -116,8 +102,8 @@ static int put_submission(struct writer *w, const char *sha256)
         return r;
     if ((r = ae_store_submission_get(w->store, sha256, &submission, w->err)) != AE_OK)
         return r;
-    json_t *line = json_pack("{s:o, s:o, s:I}", "sha256", ae_archive_text(submission.sha256), "language",
-                             ae_archive_text(submission.language), "first_seen_ns", (json_int_t)submission.first_seen_ns);
+    json_t *line = json_pack("{s:o, s:o, s:I}", "sha256", ae_json_text(submission.sha256), "language",
+                             ae_json_text(submission.language), "first_seen_ns", (json_int_t)submission.first_seen_ns);
     json_t *source = json_stringn(submission.source, submission.size); /* NULL: no UTF-8 */
     if (source) {
         (void)json_object_set_new(line, "source", source);
@@ -163,12 +149,12 @@ static json_t *explanation_of(const struct ae_explanation *e)
                                                           (json_int_t)e->phases[i].own_ns,
                                                           (json_int_t)e->phases[i].busy_ns, (json_int_t)e->floors[i]));
     for (int i = 0; i < e->reason_count; i++)
-        (void)json_array_append_new(reasons, json_pack("[o, o, f, I]", ae_archive_text(e->reasons[i].rule),
-                                                       ae_archive_text(e->reasons[i].text), e->reasons[i].share,
+        (void)json_array_append_new(reasons, json_pack("[o, o, f, I]", ae_json_text(e->reasons[i].rule),
+                                                       ae_json_text(e->reasons[i].text), e->reasons[i].share,
                                                        (json_int_t)e->reasons[i].gain_ns));
     return json_pack("{s:I, s:I, s:I, s:i, s:I, s:o, s:o, s:o}", "call_ns", (json_int_t)e->call_ns, "timed_ns",
                      (json_int_t)e->timed_ns, "floor_ns", (json_int_t)e->floor_ns, "calls", e->calls, "dropped",
-                     (json_int_t)e->dropped, "note", ae_archive_text(e->note), "phases", phases, "reasons", reasons);
+                     (json_int_t)e->dropped, "note", ae_json_text(e->note), "phases", phases, "reasons", reasons);
 }
 
 static int put_measurement(void *data, const struct ae_stored *stored)
@@ -185,25 +171,25 @@ static int put_measurement(void *data, const struct ae_stored *stored)
             return no_memory(w->err);
         }
     json_t *line = json_pack("{s:I, s:o, s:o, s:i, s:o, s:i, s:s, s:s, s:o, s:o}", "run", (json_int_t)w->run,
-                             "submission", ae_archive_text(m->submission), "entrant", ae_archive_text(m->entrant), "sample",
-                             m->sample, "task", ae_archive_text(stored->task), "task_version", stored->task_version, "size",
+                             "submission", ae_json_text(m->submission), "entrant", ae_json_text(m->entrant), "sample",
+                             m->sample, "task", ae_json_text(stored->task), "task_version", stored->task_version, "size",
                              ae_size_name(m->size), "target", ae_target_name(m->target), "options_key",
-                             ae_archive_text(stored->options_key), "source_path",
-                             ae_archive_text(ae_text_path_tail(m->source_path)));
+                             ae_json_text(stored->options_key), "source_path",
+                             ae_json_text(ae_text_path_tail(m->source_path)));
     json_t *rest =
         json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:i, s:b, s:o, s:o}", "verdict",
                   ae_verdict_name(m->verdict), "violation", m->violation ? ae_violation_name(m->violation) : "",
-                  "detail", ae_archive_text(m->detail), "log", m->log ? ae_archive_text(m->log) : json_null(), "compile_ns",
+                  "detail", ae_json_text(m->detail), "log", m->log ? ae_json_text(m->log) : json_null(), "compile_ns",
                   (json_int_t)m->compile_ns, "started_ns", (json_int_t)m->started_ns, "wall_ns",
                   (json_int_t)m->wall_ns, "notes", (json_int_t)m->notes, "sandbox", (json_int_t)m->sandbox, "cores",
-                  m->cores, "seeded", m->seeded, "device_uuid", ae_archive_text(m->device_uuid), "trials", trials);
+                  m->cores, "seeded", m->seeded, "device_uuid", ae_json_text(m->device_uuid), "trials", trials);
     if (!line || !rest || json_object_update(line, rest) != 0) {
         json_decref(line);
         json_decref(rest);
         return no_memory(w->err);
     }
     json_decref(rest);
-    if ((*m->baseline_place && json_object_set_new(line, "baseline_place", ae_archive_text(m->baseline_place)) != 0) ||
+    if ((*m->baseline_place && json_object_set_new(line, "baseline_place", ae_json_text(m->baseline_place)) != 0) ||
         (m->work.bytes_in > 0 && json_object_set_new(line, "work", work_of(m)) != 0) ||
         (stored->explanation && json_object_set_new(line, "explanation", explanation_of(stored->explanation)) != 0)) {
         json_decref(line);
@@ -235,9 +221,9 @@ static int choose(void *data, const struct ae_run *run)
     c->json =
         json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:b}", "number", (json_int_t)run->id, "started_ns",
                   (json_int_t)run->started_ns, "finished_ns", (json_int_t)run->finished_ns, "command",
-                  ae_archive_text(run->command), "options", ae_archive_text(run->options), "version",
-                  ae_archive_text(run->version), "environment", ae_archive_text(run->environment), "bank",
-                  ae_archive_text(run->bank), "seeded", (int)run->seeded);
+                  ae_json_text(run->command), "options", ae_json_text(run->options), "version",
+                  ae_json_text(run->version), "environment", ae_json_text(run->environment), "bank",
+                  ae_json_text(run->bank), "seeded", (int)run->seeded);
     return c->json ? AE_OK : no_memory(w->err);
 }
 

@@ -7,10 +7,6 @@
 
 #include <jansson.h>
 
-/* Text that is no UTF-8 has its invalid bytes written as escapes; names and logs, never sources.
- * NULL: no memory. */
-json_t *ae_archive_text(const char *text);
-
 /* Did an answer or a refusal come back? Others are of no use elsewhere. */
 bool ae_archive_reading_travels(const struct ae_stored_reading *reading);
 /* Puts what models read out of a submission into its line; *ret_count: how many readings. */

@@ -1,5 +1,6 @@
 /* Fuzz target: a JSON line of `eval -`. Whatever the bytes, it is refused with a sentence that can be answered, or gives
  * a submission whose every field is within its range. */
+#include "base/json.h"
 #include "cli/lines.h"
 
 #include <jansson.h>
@@ -12,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* What the answer holds must survive being written. */
 static void check_text(const char *text)
 {
-    json_t *json = json_pack("{s:o}", "detail", ae_line_text(text));
+    json_t *json = json_pack("{s:o}", "detail", ae_json_text(text));
     char *line = json ? json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
     if (!line || strchr(line, '\n'))
         abort();

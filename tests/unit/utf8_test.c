@@ -6,9 +6,12 @@
 
 #include <cmocka.h>
 
+#include "base/json.h"
 #include "base/rng.h"
 #include "base/utf8.h"
 
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void decodes(void **state)
@@ -89,12 +92,31 @@ static void random_bytes(void **state)
     }
 }
 
+static void goes_into_json(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *json;
+    } cases[] = {{"", "\"\""},
+                 {"na\xc3\xafve\n\x1b", "\"na\\u00EFve\\n\\u001B\""}, /* JSON has escapes of its own */
+                 {"caf\xe9 \xc3\xa9", "\"caf\\\\xe9 \\u00E9\""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *json = ae_json_text(cases[i].text);
+        char *text = json ? json_dumps(json, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
+        assert_non_null(text);
+        assert_string_equal(text, cases[i].json);
+        free(text);
+        json_decref(json);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decodes),
         cmocka_unit_test(makes_harmless),
         cmocka_unit_test(random_bytes),
+        cmocka_unit_test(goes_into_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
