@@ -261,8 +261,12 @@ int ae_archive_write(struct ae_store *store, const int64_t *runs, size_t count, 
                      struct ae_archive_counts *ret, struct ae_error *err)
 {
     struct writer w = {.store = store, .out = out, .err = err, .wanted = runs, .wanted_count = count};
+    bool outermost;
+    int r = ae_store_view_begin(store, &outermost, "write the archive", err);
+    if (r != AE_OK)
+        return r;
     errno = 0;
-    int r = ae_store_runs(store, choose, &w, err);
+    r = ae_store_runs(store, choose, &w, err);
     for (size_t i = 0; r == AE_OK && i < count; i++) {
         bool there = false;
         for (size_t k = 0; k < w.chosen_count; k++)
@@ -291,6 +295,7 @@ int ae_archive_write(struct ae_store *store, const int64_t *runs, size_t count, 
     }
     if (r == AE_OK && (fflush(out) != 0 || ferror(out)))
         r = ae_error_errno(err, AE_E_IO, errno, "cannot write the archive");
+    ae_store_view_end(store, outermost);
     for (size_t i = 0; i < w.chosen_count; i++)
         json_decref(w.chosen[i].json);
     free(w.chosen);

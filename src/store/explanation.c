@@ -208,10 +208,10 @@ int ae_store_explanations(struct ae_store *store, const int64_t *ids, size_t cou
                           struct ae_error *err)
 {
     struct ae_explanation_reader reader = {0};
-    /* one view of the file for all of them */
-    const bool outermost = sqlite3_get_autocommit(store->db) != 0;
-    const int rc = outermost ? sqlite3_exec(store->db, "BEGIN", NULL, NULL, NULL) : SQLITE_OK;
-    int r = rc == SQLITE_OK ? AE_OK : ae_store_error(store, rc, reading, err);
+    bool outermost;
+    int r = ae_store_view_begin(store, &outermost, reading, err);
+    if (r != AE_OK)
+        return r;
     for (size_t i = 0; r == AE_OK && i < count; i++) {
         struct ae_explanation explanation;
         bool there = false;
@@ -220,7 +220,6 @@ int ae_store_explanations(struct ae_store *store, const int64_t *ids, size_t cou
             r = visit(data, i, &explanation);
     }
     ae_explanation_reader_release(&reader);
-    if (outermost && rc == SQLITE_OK)
-        ae_store_rollback(store);
+    ae_store_view_end(store, outermost);
     return r;
 }

@@ -429,16 +429,14 @@ int ae_store_measurements(struct ae_store *store, const struct ae_measurement_fi
 {
     struct reader reader = {
         .store = store, .kinds = filter->trials, .with_log = filter->with_log, .explained = filter->explained};
-    /* one view of the file for all statements; a walk within a walk shares it */
-    const bool outermost = sqlite3_get_autocommit(store->db) != 0;
-    const int rc = outermost ? sqlite3_exec(store->db, "BEGIN", NULL, NULL, NULL) : SQLITE_OK;
-    if (rc != SQLITE_OK)
-        return ae_store_error(store, rc, reading, err);
-    const int r = walk(&reader, filter, visit, data, err);
+    bool outermost;
+    int r = ae_store_view_begin(store, &outermost, reading, err);
+    if (r != AE_OK)
+        return r;
+    r = walk(&reader, filter, visit, data, err);
     sqlite3_finalize(reader.row);
     sqlite3_finalize(reader.trials);
     ae_explanation_reader_release(&reader.explanations);
-    if (outermost)
-        ae_store_rollback(store);
+    ae_store_view_end(store, outermost);
     return r;
 }

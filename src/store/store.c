@@ -102,6 +102,18 @@ void ae_store_rollback(struct ae_store *store)
         (void)sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+int ae_store_view_begin(struct ae_store *store, bool *ret_outermost, const char *action, struct ae_error *err)
+{
+    *ret_outermost = sqlite3_get_autocommit(store->db) != 0;
+    return *ret_outermost ? execute(store, "BEGIN", action, err) : AE_OK;
+}
+
+void ae_store_view_end(struct ae_store *store, bool outermost)
+{
+    if (outermost)
+        ae_store_rollback(store);
+}
+
 const char *ae_column_text(sqlite3_stmt *statement, int column)
 {
     const char *text = (const char *)sqlite3_column_text(statement, column);

@@ -269,6 +269,40 @@ static void there_and_back(void **state)
     free(first);
 }
 
+/* A stream behind which an evaluation ends as soon as the archive's first line is written. */
+static ssize_t write_and_evaluate(void *cookie, const char *data, size_t size)
+{
+    FILE *file = cookie;
+    if (ftell(file) == 0) {
+        put_measurement(first_run, "carol", plain, sizeof plain - 1);
+        require(ae_store_run_end(from, first_run, 3000, &err));
+    }
+    return (ssize_t)fwrite(data, 1, size, file);
+}
+
+/* An archive is of one moment. */
+static void evaluated_meanwhile(void **state)
+{
+    (void)state;
+    struct ae_archive_counts counts;
+    struct ae_store *reader = NULL;
+    size_t size;
+    require(ae_store_open(&reader, ae_store_path(from), AE_STORE_READ, &err));
+    FILE *file = fopen(path, "w");
+    FILE *out = fopencookie(file, "w", (cookie_io_functions_t){.write = write_and_evaluate});
+    assert_non_null(out);
+    setvbuf(out, NULL, _IOLBF, BUFSIZ);
+    require(ae_archive_write(reader, NULL, 0, "0.1.0", out, &counts, &err));
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(fclose(file), 0);
+    ae_store_close(reader);
+    ae_autofree char *text = slurp(&size);
+    assert_int_equal(measurements_in(from), 5);
+    assert_int_equal(counts.measurements, 4);
+    assert_null(strstr(text, "carol"));
+    assert_null(strstr(text, "3000"));
+}
+
 static int check_reading(void *data, const struct ae_stored_reading *r)
 {
     int *count = data;
@@ -615,7 +649,7 @@ static void forged_readings(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(there_and_back), TEST(explanations), TEST(some_runs), TEST(ends_are_taken), TEST(damaged), TEST(forged),
+    const struct CMUnitTest tests[] = {TEST(there_and_back), TEST(evaluated_meanwhile), TEST(explanations), TEST(some_runs), TEST(ends_are_taken), TEST(damaged), TEST(forged),
                                        TEST(forged_explanations), TEST(unexplainable), TEST(readings), TEST(forged_readings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
