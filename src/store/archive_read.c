@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +17,25 @@
 #define TRIALS_MAX     100000
 #define RUNS_MAX       1000000
 
+struct numbers { /* of a run of the archive */
+    int64_t theirs, ours;
+};
+
+struct known { /* what tells a run of the store from others */
+    int64_t started_ns, id;
+    const char *environment, *command, *bank;
+    char texts[];
+};
+
 struct reader {
     struct ae_store *store;
     struct ae_error *err;
     size_t line; /* number, from 1 */
     char chain[AE_SHA256_HEX];
     bool ended;
-    struct numbers {
-        int64_t theirs, ours;
-    } * runs;
-    size_t run_count, run_room;
+    void *numbers; /* tsearch() set of struct numbers */
+    void *known;   /* tsearch() set of struct known: the runs of the store */
+    size_t run_count;
     struct ae_archive_counts counts;
 };
 
@@ -97,12 +107,59 @@ static int read_submission(struct reader *r, const json_t *line)
     return rc;
 }
 
+/* --- runs: an archive may have a million ------------------------------------------------------------------- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct numbers *x = a, *y = b;
+    return (x->theirs > y->theirs) - (x->theirs < y->theirs);
+}
+
 static int64_t our_run(const struct reader *r, int64_t theirs)
 {
-    for (size_t i = r->run_count; i-- > 0;) /* measurements follow their run */
-        if (r->runs[i].theirs == theirs)
-            return r->runs[i].ours;
-    return 0;
+    const struct numbers key = {.theirs = theirs};
+    struct numbers *const *found = tfind(&key, &r->numbers, compare_numbers);
+    return found ? (*found)->ours : 0;
+}
+
+static int compare_known(const void *a, const void *b)
+{
+    const struct known *x = a, *y = b;
+    if (x->started_ns != y->started_ns)
+        return x->started_ns > y->started_ns ? 1 : -1;
+    const int environment = strcmp(x->environment, y->environment), command = strcmp(x->command, y->command);
+    return environment ? environment : command ? command : strcmp(x->bank, y->bank);
+}
+
+/* Visits the runs of the store, and what is added to them. The same run twice in the store (which nothing but chance or a
+ * hostile file makes): the older one takes what the archive has. */
+static int know_run(void *data, const struct ae_run *run)
+{
+    struct reader *r = data;
+    const size_t environment = strlen(run->environment) + 1, command = strlen(run->command) + 1, bank = strlen(run->bank) + 1;
+    struct known *known = malloc(sizeof *known + environment + command + bank);
+    if (!known)
+        return ae_error_set(r->err, AE_E_NOMEM, "no memory for the runs of the store");
+    *known = (struct known){run->started_ns, run->id, known->texts, known->texts + environment, known->texts + environment + command};
+    memcpy(known->texts, run->environment, environment);
+    memcpy(known->texts + environment, run->command, command);
+    memcpy(known->texts + environment + command, run->bank, bank);
+    struct known **there = tsearch(known, &r->known, compare_known);
+    if (there && *there != known) {
+        (*there)->id = run->id < (*there)->id ? run->id : (*there)->id;
+        free(known);
+    } else if (!there) {
+        free(known);
+    }
+    return there ? AE_OK : ae_error_set(r->err, AE_E_NOMEM, "no memory for the runs of the store");
+}
+
+/* 0: there is none. */
+static int64_t find_run(const struct reader *r, const struct ae_run *run)
+{
+    const struct known key = {.started_ns = run->started_ns, .environment = run->environment, .command = run->command, .bank = run->bank};
+    struct known *const *found = tfind(&key, &r->known, compare_known);
+    return found ? (*found)->id : 0;
 }
 
 static int read_run(struct reader *r, const json_t *line)
@@ -110,7 +167,6 @@ static int read_run(struct reader *r, const json_t *line)
     json_int_t number, started, finished;
     int seeded;
     struct ae_run run = {0};
-    int64_t ours = 0;
     if (json_unpack((json_t *)line, "{s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:s, s:b}", "number", &number,
                     "started_ns", &started, "finished_ns", &finished, "command", &run.command, "options",
                     &run.options, "version", &run.version, "environment", &run.environment, "bank", &run.bank,
@@ -118,29 +174,33 @@ static int read_run(struct reader *r, const json_t *line)
         return bad(r, "a run lacks something");
     if (number < 1 || our_run(r, number) != 0 || !is_hash(run.environment))
         return bad(r, "a run has an impossible number or environment");
-    if (r->run_count == r->run_room) {
-        const size_t room = r->run_room ? 2 * r->run_room : 16;
-        struct numbers *more = room <= RUNS_MAX ? realloc(r->runs, room * sizeof *more) : NULL;
-        if (!more)
-            return ae_error_set(r->err, AE_E_NOMEM, "no memory for %zu runs", room);
-        r->runs = more;
-        r->run_room = room;
-    }
+    if (++r->run_count > RUNS_MAX)
+        return bad(r, "more than a million runs");
     run.started_ns = started;
     run.finished_ns = finished;
     run.seeded = seeded != 0;
-    int rc = ae_store_run_find(r->store, &run, &ours, r->err);
-    if (rc == AE_OK && ours == 0) {
+    int rc = AE_OK;
+    int64_t ours = find_run(r, &run);
+    if (ours == 0) {
         rc = ae_store_run_begin(r->store, &run, &ours, r->err);
         if (rc == AE_OK && finished != 0)
             rc = ae_store_run_end(r->store, ours, finished, r->err);
+        run.id = ours;
+        if (rc == AE_OK)
+            rc = know_run(r, &run);
         r->counts.runs++;
-    } else if (rc == AE_OK && finished != 0) {
+    } else if (finished != 0) {
         rc = ae_store_run_settle(r->store, ours, finished, r->err);
     }
     if (rc == AE_E_USAGE)
         rc = bad(r, "a run comes before its environment");
-    r->runs[r->run_count++] = (struct numbers){number, ours};
+    struct numbers *numbers = rc == AE_OK ? malloc(sizeof *numbers) : NULL;
+    if (numbers)
+        *numbers = (struct numbers){number, ours};
+    if (rc == AE_OK && (!numbers || !tsearch(numbers, &r->numbers, compare_numbers))) {
+        free(numbers);
+        rc = ae_error_set(r->err, AE_E_NOMEM, "no memory for %zu runs", r->run_count);
+    }
     return rc;
 }
 
@@ -406,14 +466,17 @@ int ae_archive_read(struct ae_store *store, const char *path, struct ae_archive_
         return ae_error_errno(err, errno == ENOENT ? AE_E_NOTFOUND : AE_E_IO, errno, "cannot read %s", path);
     int rc = ae_store_begin(store, action, err);
     if (rc == AE_OK) {
-        rc = read_all(&r, in);
+        rc = ae_store_runs(store, know_run, &r, err);
+        if (rc == AE_OK)
+            rc = read_all(&r, in);
         if (rc == AE_OK)
             rc = ae_store_commit(store, action, err);
         else
             ae_store_rollback(store);
     }
     (void)fclose(in);
-    free(r.runs);
+    tdestroy(r.numbers, free);
+    tdestroy(r.known, free);
     if (rc == AE_OK && ret)
         *ret = r.counts;
     return rc;

@@ -62,8 +62,6 @@ struct ae_explanation_reader {
 int ae_store_explanation_read(struct ae_store *store, struct ae_explanation_reader *reader, int64_t measurement,
                               struct ae_explanation *ret, bool *ret_there, struct ae_error *err);
 void ae_explanation_reader_release(struct ae_explanation_reader *reader);
-/* The number of the run that began at that moment in that environment with that command; 0: there is none. */
-int ae_store_run_find(struct ae_store *store, const struct ae_run *run, int64_t *ret_id, struct ae_error *err);
 /* Ends a run that has not ended; else nothing happens. */
 int ae_store_run_settle(struct ae_store *store, int64_t id, int64_t finished_ns, struct ae_error *err);
 

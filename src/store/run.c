@@ -187,27 +187,6 @@ int ae_store_run_begin(struct ae_store *store, const struct ae_run *run, int64_t
     return AE_OK;
 }
 
-int ae_store_run_find(struct ae_store *store, const struct ae_run *run, int64_t *ret_id, struct ae_error *err)
-{
-    static const char action[] = "look for the run";
-    ae_autostatement sqlite3_stmt *statement = NULL;
-    const int r = ae_store_prepare(store,
-                                   "SELECT id FROM runs WHERE started_ns = ?1 AND environment = ?2 AND command = ?3"
-                                   " AND bank = ?4 ORDER BY id LIMIT 1",
-                                   &statement, action, err);
-    if (r != AE_OK)
-        return r;
-    (void)sqlite3_bind_int64(statement, 1, run->started_ns);
-    ae_bind_text(statement, 2, run->environment);
-    ae_bind_text(statement, 3, run->command);
-    ae_bind_text(statement, 4, run->bank);
-    const int rc = sqlite3_step(statement);
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        return ae_store_error(store, rc, action, err);
-    *ret_id = rc == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
-    return AE_OK;
-}
-
 int ae_store_run_settle(struct ae_store *store, int64_t id, int64_t finished_ns, struct ae_error *err)
 {
     static const char action[] = "end the run";
