@@ -53,6 +53,11 @@ bool ae_text_ends(const char *text, const char *suffix)
     return n >= m && strcmp(text + n - m, suffix) == 0;
 }
 
+const char *ae_text_plural(int64_t count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
+}
+
 bool ae_text_to_i64(const char *text, int64_t lo, int64_t hi, int64_t *ret)
 {
     char *end;

@@ -16,6 +16,9 @@ bool ae_text_starts(const char *text, const char *prefix);
 const char *ae_text_path_tail(const char *path);
 bool ae_text_ends(const char *text, const char *suffix);
 
+/* The word for so many: one, or many for every other count. */
+const char *ae_text_plural(int64_t count, const char *one, const char *many);
+
 /* A whole decimal number within lo..hi and nothing behind it. */
 bool ae_text_to_i64(const char *text, int64_t lo, int64_t hi, int64_t *ret);
 

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "run/exchange.h"
 
 #include <errno.h>
@@ -59,8 +60,9 @@ int ae_cmd_bank(const struct ae_command *self, int argc, char **argv)
     }
     for (int s = 0; s < AE_SIZE_COUNT; s++) {
         const struct ae_bank_plan *plan = ae_bank_plan((enum ae_size)s);
-        printf("  %-7s %d fresh, %d timed, %d near-twin, %d practice instances a task; %d groups\n",
-               ae_size_name((enum ae_size)s), plan->fresh, plan->timed, plan->twin, plan->practice, plan->groups);
+        printf("  %-7s %d fresh, %d timed, %d near-twin, %d practice %s a task; %d %s\n",
+               ae_size_name((enum ae_size)s), plan->fresh, plan->timed, plan->twin, plan->practice,
+               ae_text_plural(plan->practice, "instance", "instances"), plan->groups, ae_text_plural(plan->groups, "group", "groups"));
     }
     if (renew)
         printf("drawn anew: answers and baselines are made again when they are needed ('acceleval prepare' makes them "
@@ -103,8 +105,9 @@ static int export_to(const char *path, struct ae_error *err)
     if (rc == AE_OK)
         rc = ae_file_write(path, text, strlen(text), err);
     if (rc == AE_OK)
-        printf("%zu baselines of this machine and %zu digests of expected outputs written to %s\n", counts.baselines,
-               counts.digests, path);
+        printf("%zu %s of this machine and %zu %s of expected outputs written to %s\n", counts.baselines,
+               ae_text_plural((int64_t)counts.baselines, "baseline", "baselines"), counts.digests,
+               ae_text_plural((int64_t)counts.digests, "digest", "digests"), path);
     ae_context_close(&context);
     return rc;
 }
@@ -122,8 +125,9 @@ static int import_from(const char *path, struct ae_error *err)
         rc = ae_exchange_import(&context, bytes.data, bytes.size, ae_exchange_calibrate(), &counts, err);
     if (rc == AE_OK) {
         const double percent = 100 * (counts.calibration_ratio - 1);
-        printf("%zu baselines and %zu digests of expected outputs taken over, %zu passed over\n", counts.baselines,
-               counts.digests, counts.other);
+        printf("%zu %s and %zu %s of expected outputs taken over, %zu passed over\n", counts.baselines,
+               ae_text_plural((int64_t)counts.baselines, "baseline", "baselines"), counts.digests,
+               ae_text_plural((int64_t)counts.digests, "digest", "digests"), counts.other);
         if (counts.machine_differs)
             printf("no baselines: they were measured on another processor or with another compiler\n");
         else if (percent > 100 * AE_CALIBRATION_SHARE || percent < -100 * AE_CALIBRATION_SHARE)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/text.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -49,7 +50,8 @@ static void print_result(const struct ae_measurement *m, const struct ae_mismatc
 {
     ae_autofree char *detail = ae_cli_printable_line(m->detail);
     if (m->verdict == AE_PASS) {
-        printf("%s %s: right on all %d instances\n", m->task->id, ae_size_name(m->size), m->trial_count);
+        printf("%s %s: right on all %d %s\n", m->task->id, ae_size_name(m->size), m->trial_count,
+               ae_text_plural(m->trial_count, "instance", "instances"));
         return;
     }
     printf("%s %s: %s%s%s\n  %s\n", m->task->id, ae_size_name(m->size), ae_verdict_name(m->verdict),

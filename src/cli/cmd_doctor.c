@@ -2,6 +2,7 @@
 #include "cli/submission.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "profile/ceilings.h"
 #include "run/proof.h"
 
@@ -145,8 +146,8 @@ static void examine_bank(struct examination *e)
 static void tell_host(struct examination *e, const struct ae_ceilings *c)
 {
     char line[512];
-    snprintf(line, sizeof line, "one thread copies %.1f GB/s, all %d cores %.1f GB/s; first touch of a page %.2f us; "
-             "starting and joining a thread %.0f us", c->copy_one_rate * 1e-9, c->cores, c->copy_all_rate * 1e-9,
+    snprintf(line, sizeof line, "one thread copies %.1f GB/s, all %d %s %.1f GB/s; first touch of a page %.2f us; "
+             "starting and joining a thread %.0f us", c->copy_one_rate * 1e-9, c->cores, ae_text_plural(c->cores, "core", "cores"), c->copy_all_rate * 1e-9,
              c->touch_page_ns * 1e-3, c->thread_ns * 1e-3);
     tell(e, GOOD, "host ceilings", line);
 }
@@ -209,7 +210,8 @@ int ae_cmd_doctor(const struct ae_command *self, int argc, char **argv)
     if (ae_cli_context_quiet(&context, &progress, &err) != AE_OK && !context.toolchain) {
         tell(&e, BAD, "set-up", err.text);
     } else {
-        snprintf(line, sizeof line, "%s; %d cores, waits by %s, kernel %s%s", context.host.cpu, context.host.core_count,
+        snprintf(line, sizeof line, "%s; %d %s, waits by %s, kernel %s%s", context.host.cpu, context.host.core_count,
+                 ae_text_plural(context.host.core_count, "core", "cores"),
                  context.host.spin == AE_SPIN_ALWAYS ? "spinning"
                  : context.host.spin == AE_SPIN_BRIEFLY ? "spinning for a moment, then a futex (two cores)"
                                                         : "futex (one core)", context.host.kernel,

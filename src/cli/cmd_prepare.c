@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "run/prepare.h"
 
 #include <signal.h>
@@ -63,8 +64,8 @@ int ae_cmd_prepare(const struct ae_command *self, int argc, char **argv)
         if (plan.count == 0)
             printf("everything is cached\n");
         else
-            printf("%zu answers to make, %zu of them with a baseline; by the work models some %.0f s of one core\n",
-                   plan.answers, plan.baselines, plan.seconds);
+            printf("%zu %s to make, %zu of them with a baseline; by the work models some %.0f s of one core\n",
+                   plan.answers, ae_text_plural((int64_t)plan.answers, "answer", "answers"), plan.baselines, plan.seconds);
         fflush(stdout);
     }
     if (rc == AE_OK && plan.count && !values.dry_run) {

@@ -3,6 +3,7 @@
 #include "cli/submission.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "profile/tools.h"
 
 #include <jansson.h>
@@ -64,7 +65,8 @@ static void print_report(const struct ae_checker_report *r)
         return;
     }
     if (r->checker == AE_CHECKER_NCU)
-        printf("  %s: %d kernels%s\n", ae_checker_name(r->checker), r->line_count, r->line_count ? "" : " seen");
+        printf("  %s: %d %s%s\n", ae_checker_name(r->checker), r->line_count,
+               ae_text_plural(r->line_count, "kernel", "kernels"), r->line_count ? "" : " seen");
     else
         printf("  %s: %lld error%s\n", ae_checker_name(r->checker), (long long)r->errors, r->errors == 1 ? "" : "s");
     if (detail && *detail)

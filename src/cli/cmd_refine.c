@@ -4,6 +4,7 @@
 #include "cli/model.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "cli/submission.h"
 #include "stats/stats.h"
@@ -481,8 +482,8 @@ int ae_cmd_refine(const struct ae_command *self, int argc, char **argv)
         rc = make_chains(&r, &err);
     if (rc == AE_OK && r.values.model.dry_run) {
         rc = ask_turn(&r, 0, &err);
-        printf("  this is one of %lld turns; each later one also carries the last version and what became of it\n",
-               (long long)r.values.turns);
+        printf("  this is one of %lld %s; each later one also carries the last version and what became of it\n",
+               (long long)r.values.turns, ae_text_plural(r.values.turns, "turn", "turns"));
         complete = true;
     } else if (rc == AE_OK) {
         r.timing = r.session.context;
@@ -497,7 +498,8 @@ int ae_cmd_refine(const struct ae_command *self, int argc, char **argv)
         complete = ae_model_session_summary(&r.session, r.count * (size_t)r.values.turns) ||
                    (r.session.counts.over_budget && r.session.counts.failed == 0 && with_version == r.count);
         complete = complete && !ae_cli_stop;
-        printf("  %zu of %zu samples have a right version\n", right, r.count);
+        printf("  %zu of %zu %s a right version\n", right, r.count,
+               ae_text_plural((int64_t)r.count, "sample has", "samples have"));
         snprintf(folder, sizeof folder, "%s", r.session.folder);
         snprintf(entrant, sizeof entrant, "%s", r.session.entrant);
     }

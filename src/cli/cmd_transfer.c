@@ -3,6 +3,7 @@
  * many words that say nothing. */
 #include "cli/cli.h"
 
+#include "base/text.h"
 #include "stats/stats.h"
 
 #include <jansson.h>
@@ -169,8 +170,9 @@ static int print(const struct table *table, bool as_json)
         return ae_cli_print_json(json);
     }
     json_decref(rows);
-    printf("\n%zu tasks compared: %zu discovery gaps (told, it reaches %g of the winner), %zu implementation gaps",
-           compared, discovery, REPLICATED, implementation);
+    printf("\n%zu %s compared: %zu discovery %s (told, it reaches %g of the winner), %zu implementation %s", compared,
+           ae_text_plural((int64_t)compared, "task", "tasks"), discovery, ae_text_plural((int64_t)discovery, "gap", "gaps"), REPLICATED,
+           implementation, ae_text_plural((int64_t)implementation, "gap", "gaps"));
     if (isfinite(mean))
         printf("; replication ratio %.2f where right (geometric mean of %zu)", mean, ratio_count);
     printf("\n");

@@ -1,6 +1,7 @@
 #include "cli/model.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "llm/answer.h"
 
@@ -445,10 +446,12 @@ int ae_model_session_estimate(struct ae_model_session *s, struct ae_cli_question
             open++;
         }
     const int64_t most = (int64_t)open * s->model.max_tokens;
-    printf("%s would ask %s for %zu answers (%zu are there already)\n", s->entrant, s->model.name, open, count - open);
+    printf("%s would ask %s for %zu %s (%zu %s there already)\n", s->entrant, s->model.name, open,
+           ae_text_plural((int64_t)open, "answer", "answers"), count - open, ae_text_plural((int64_t)(count - open), "is", "are"));
     printf("  tokens: about %lld in, at most %lld out", (long long)input, (long long)most);
     if (earlier)
-        printf(", about %.0f by the mean of %lld earlier answers", mean * (double)open, (long long)earlier);
+        printf(", about %.0f by the mean of %lld earlier %s", mean * (double)open, (long long)earlier,
+               ae_text_plural(earlier, "answer", "answers"));
     printf("\n");
     if (ae_model_cost(&s->model, 0, 0) == AE_UNSET)
         printf("  cost: not known (set price_input and price_output in %s)\n", s->values->models_path);
@@ -486,7 +489,9 @@ bool ae_model_session_summary(struct ae_model_session *s, size_t wanted)
         printf(", %zu not asked", c->left);
     printf("\n");
     if (s->repaired)
-        printf("  %zu answers were repaired to find a program in them (see the records)\n", s->repaired);
+        printf("  %zu %s repaired to find a program in %s\n", s->repaired,
+               ae_text_plural((int64_t)s->repaired, "answer was", "answers were"),
+               ae_text_plural((int64_t)s->repaired, "it (see the record)", "them (see the records)"));
     if (tokens[0] + tokens[1])
         printf("  tokens of this entrant so far: %lld in, %lld out (%lld of them reasoning)\n", (long long)tokens[0],
                (long long)tokens[1], (long long)tokens[2]);

@@ -1,6 +1,7 @@
 #include "cli/profile_text.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,8 +62,9 @@ static void print_kernels(const struct ae_profile *p, FILE *out)
     const struct ae_facts *f = &p->facts;
     if (f->kernel_count == 0)
         return;
-    fprintf(out, "\n  kernels (%lld launches)              launches         ms  blocks x threads  registers  shared   local  occupancy\n",
-            (long long)f->launches);
+    char title[64];
+    snprintf(title, sizeof title, "kernels (%lld %s)", (long long)f->launches, ae_text_plural(f->launches, "launch", "launches"));
+    fprintf(out, "\n  %-36s launches         ms  blocks x threads  registers  shared   local  occupancy\n", title);
     for (int i = 0; i < f->kernel_count && i < KERNELS_SHOWN; i++) {
         const struct ae_kernel_facts *k = &f->kernels[i];
         double occupancy;
@@ -78,7 +80,8 @@ static void print_copies(const struct ae_copy_facts *c, const char *what, FILE *
 {
     if (c->count == 0)
         return;
-    fprintf(out, "  %-6s %lld copies, %.3f MB, %.3f ms on the link (%.1f GB/s)%s\n", what, (long long)c->count, c->bytes * 1e-6,
+    fprintf(out, "  %-6s %lld %s, %.3f MB, %.3f ms on the link (%.1f GB/s)%s\n", what, (long long)c->count,
+            ae_text_plural(c->count, "copy", "copies"), c->bytes * 1e-6,
             in_ms((double)c->ns), c->ns > 0 ? c->bytes / (double)c->ns : 0,
             c->pageable_bytes > 0.5 * c->bytes ? ", pageable memory" : c->pinned_bytes > 0.5 * c->bytes ? ", pinned memory" : "");
 }
@@ -86,9 +89,11 @@ static void print_copies(const struct ae_copy_facts *c, const char *what, FILE *
 static void print_host(const struct ae_facts *f, FILE *out)
 {
     const struct ae_trace_usage *u = &f->usage;
-    fprintf(out, "  host   %.3f ms user, %.3f ms system, %lld page faults, %lld threads, %lld switches\n",
-            in_ms((double)u->user_ns), in_ms((double)u->system_ns), (long long)(u->minor_faults + u->major_faults),
-            (long long)u->threads_after, (long long)(u->voluntary + u->involuntary));
+    const int64_t faults = u->minor_faults + u->major_faults, switches = u->voluntary + u->involuntary;
+    fprintf(out, "  host   %.3f ms user, %.3f ms system, %lld page %s, %lld %s, %lld %s\n", in_ms((double)u->user_ns),
+            in_ms((double)u->system_ns), (long long)faults, ae_text_plural(faults, "fault", "faults"),
+            (long long)u->threads_after, ae_text_plural(u->threads_after, "thread", "threads"), (long long)switches,
+            ae_text_plural(switches, "switch", "switches"));
     const struct ae_counters *c = &f->counters;
     if (c->instructions > 0 && c->cycles > 0)
         fprintf(out, "         %.0f million instructions, %.2f a cycle, %.2f million cache misses\n",

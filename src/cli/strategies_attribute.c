@@ -2,6 +2,7 @@
 #include "cli/strategies.h"
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "cli/submission.h"
 #include "strategy/experience.h"
 
@@ -77,8 +78,9 @@ static void print_attribution(const struct ae_place *place, enum ae_size size, c
 {
     int order[AE_STRATEGY_COUNT], few = 0;
     ae_autofree char *name = ae_cli_printable_line(place->name);
-    printf("%s, %s: %zu programs of %zu tasks that have two or more\n", name ? name : "", ae_size_name(size), a->programs,
-           a->tasks);
+    printf("%s, %s: %zu %s of %zu %s two or more\n", name ? name : "", ae_size_name(size), a->programs,
+           ae_text_plural((int64_t)a->programs, "program", "programs"), a->tasks,
+           ae_text_plural((int64_t)a->tasks, "task that has", "tasks that have"));
     if (a->tasks == 0) {
         printf("  nothing to compare: evaluate several programs of a task\n");
         return;
@@ -110,8 +112,8 @@ static void print_attribution(const struct ae_place *place, enum ae_size size, c
     print_kinds(a);
     print_bundles(bundle, bundles);
     if (few > 0)
-        printf("  (few): too few pairs, less than %d tasks have programs with and without it; %d strategies\n", AE_PAIRS_MIN,
-               few);
+        printf("  (few): too few pairs, less than %d tasks have programs with and without it; %d %s\n", AE_PAIRS_MIN,
+               few, ae_text_plural(few, "strategy", "strategies"));
     if (!isnan(a->explained))
         printf("  all strategies together foretell %.0f %% of what separates programs of a task that was left out%s\n",
                100 * fmax(a->explained, 0), a->explained <= 0 ? ": nothing, so trust no single worth" : "");

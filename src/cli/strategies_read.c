@@ -267,7 +267,8 @@ static void print_reading(const struct program *p, const struct ae_stored_readin
         printf("no reading (%s%s%s)\n", state ? state : "", detail && *detail ? ": " : "", detail ? detail : "");
         return;
     }
-    printf("%d strategies read; the search agrees on %d of %d that both decide\n", present, agree, both);
+    printf("%d %s read; the search agrees on %d of %d that both decide\n", present,
+           ae_text_plural(present, "strategy", "strategies"), agree, both);
     for (size_t i = 0; i < s->finding_count; i++) {
         const struct ae_read_finding *f = &s->findings[i];
         const int id = strategy_of(f->strategy);
@@ -523,8 +524,9 @@ static void print_rater(const struct rater *r)
 {
     ae_autofree char *name = ae_cli_printable_line(r->model);
     const struct cross sum = sum_of(r);
-    printf("%s, %s: %zu programs read, %zu answers of no use\n", name ? name : "",
-           r->told ? "told what the search found" : "not told what the search found", r->programs, r->invalid);
+    printf("%s, %s: %zu %s read, %zu %s of no use\n", name ? name : "",
+           r->told ? "told what the search found" : "not told what the search found", r->programs,
+           ae_text_plural((int64_t)r->programs, "program", "programs"), r->invalid, ae_text_plural((int64_t)r->invalid, "answer", "answers"));
     if (r->programs == 0)
         return;
     printf("%-5s%-36s%8s%8s%10s%10s%10s%8s\n", "", "strategy", "cases", "both", "reading", "search", "neither", "kappa");

@@ -1,5 +1,7 @@
 #include "profile/rules.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -408,8 +410,9 @@ static bool handles(const struct ae_call_view *v, struct ae_bottleneck *b)
     if (share_of(v, ns) < WORTH || ns < 2e4)
         return false;
     return say(b, share_of(v, ns), 0.8 * ns,
-               "streams, events, pools and attributes take %.2f ms in %lld calls: use fewer", ms(ns),
-               (long long)v->facts->api[AE_API_HANDLE].count);
+               "streams, events, pools and attributes take %.2f ms in %lld %s: use fewer", ms(ns),
+               (long long)v->facts->api[AE_API_HANDLE].count,
+               ae_text_plural(v->facts->api[AE_API_HANDLE].count, "call", "calls"));
 }
 
 static bool code_loading(const struct ae_call_view *v, struct ae_bottleneck *b)
@@ -418,8 +421,9 @@ static bool code_loading(const struct ae_call_view *v, struct ae_bottleneck *b)
     if (share_of(v, ns) < WORTH || ns < 2e4)
         return false;
     return say(b, share_of(v, ns), 0.8 * ns,
-               "loading code takes %.2f ms of every call (%lld calls): fewer kernels, or none compiled at run time",
-               ms(ns), (long long)v->facts->api[AE_API_CODE].count);
+               "loading code takes %.2f ms of every call (%lld %s): fewer kernels, or none compiled at run time",
+               ms(ns), (long long)v->facts->api[AE_API_CODE].count,
+               ae_text_plural(v->facts->api[AE_API_CODE].count, "call", "calls"));
 }
 
 /* --- kernels --------------------------------------------------------------------------------------------- */

@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "report/collect.h"
 #include "report/print.h"
 
@@ -136,9 +137,9 @@ static void build(struct history *h, const char *entrant)
     }
     h->report->summary =
         h->regressions == 0
-            ? ae_report_textf(h->report, "No regression in %zu results of %s.", h->rows, entrant)
-            : ae_report_textf(h->report, "%zu regression%s in %zu results of %s, the first: %s.", h->regressions,
-                              h->regressions == 1 ? "" : "s", h->rows, entrant, h->named);
+            ? ae_report_textf(h->report, "No regression in %zu %s of %s.", h->rows, ae_text_plural((int64_t)h->rows, "result", "results"), entrant)
+            : ae_report_textf(h->report, "%zu regression%s in %zu %s of %s, the first: %s.", h->regressions,
+                              h->regressions == 1 ? "" : "s", h->rows, ae_text_plural((int64_t)h->rows, "result", "results"), entrant, h->named);
 }
 
 int ae_history_build(struct ae_store *store, const char *entrant, const struct ae_measurement_filter *filter,

@@ -119,8 +119,8 @@ static void put_waterfall(const struct ae_explanation *e, FILE *out)
         fputs("</p>\n", out);
     }
     if (e->dropped > 0)
-        fprintf(out, "<p class=\"note\">%lld events found no room in the trace: the phases are not complete.</p>\n",
-                (long long)e->dropped);
+        fprintf(out, "<p class=\"note\">%lld %s found no room in the trace: the phases are not complete.</p>\n",
+                (long long)e->dropped, ae_text_plural(e->dropped, "event", "events"));
     if (e->reason_count == 0)
         return;
     fputs("<ol class=\"reasons\">", out);
@@ -166,8 +166,8 @@ static void put_measurement(const struct ae_stored *stored, FILE *out)
     put_fact("source file", ae_text_path_tail(m->source_path), out);
     ae_print_time(m->started_ns, text);
     put_fact("measured", text, out);
-    snprintf(text, sizeof text, "%.1f s in all, compiled in %.1f s, on %d cores", (double)m->wall_ns * 1e-9,
-             (double)m->compile_ns * 1e-9, m->cores);
+    snprintf(text, sizeof text, "%.1f s in all, compiled in %.1f s, on %d %s", (double)m->wall_ns * 1e-9,
+             (double)m->compile_ns * 1e-9, m->cores, ae_text_plural(m->cores, "core", "cores"));
     put_fact("took", text, out);
     put_fact("device", m->device_uuid, out);
     snprintf(text, sizeof text, "measurement %lld of run %lld, version %d of the task", (long long)stored->id,

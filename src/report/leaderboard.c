@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "report/scores.h"
 
 #include <math.h>
@@ -172,7 +173,7 @@ static size_t leaderboard_columns(struct ae_builder *b, const struct ae_board *b
         for (size_t t = 0; t < board->task_count; t++)
             cores = board->parallel[t] && board->parallel[t]->cores > cores ? board->parallel[t]->cores : cores;
         columns[n++] = (struct ae_column){.name = "to_parallel",
-                                          .unit = ae_report_textf(b->report, "%d cores", cores),
+                                          .unit = ae_report_textf(b->report, "%d %s", cores, ae_text_plural(cores, "core", "cores")),
                                           .description = "the same as GM, over the CPU program `parallel`",
                                           .kind = AE_CELL_SPEEDUP,
                                           .interval = true};

@@ -1,5 +1,7 @@
 #include "report/sections.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,7 @@ const char *ae_builder_baseline(struct ae_builder *b, const struct ae_board *boa
             cores = board->baseline[t]->cores > cores ? board->baseline[t]->cores : cores;
             cpu &= board->baseline[t]->target == AE_CPU;
         }
-    return cores > 0 && cpu ? ae_report_textf(b->report, "%s on %d cores", board->baseline_name, cores)
+    return cores > 0 && cpu ? ae_report_textf(b->report, "%s on %d %s", board->baseline_name, cores, ae_text_plural(cores, "core", "cores"))
                             : board->baseline_name;
 }
 
@@ -52,8 +54,9 @@ static void note_places(struct ae_builder *b, const struct ae_board *board, size
                            ae_report_textf(b->report, "The reference was timed on %s.", board->collection->places.words[place]));
         else if (here > 0)
             ae_report_note(b->report, table,
-                           ae_report_textf(b->report, "The reference was timed on %s for %zu of %zu measurements.",
-                                           board->collection->places.words[place], here, all));
+                           ae_report_textf(b->report, "The reference was timed on %s for %zu of %zu %s.",
+                                           board->collection->places.words[place], here, all,
+                                           ae_text_plural((int64_t)all, "measurement", "measurements")));
     }
 }
 
@@ -68,8 +71,9 @@ void ae_builder_note_baseline(struct ae_builder *b, const struct ae_board *board
         ae_report_note(
             b->report, table,
             ae_report_textf(b->report,
-                            "%s did not pass, or was not measured, on %zu of %zu tasks: no speedup there.",
-                            board->baseline_name, without, board->task_count));
+                            "%s did not pass, or was not measured, on %zu of %zu %s: no speedup there.",
+                            board->baseline_name, without, board->task_count,
+                            ae_text_plural((int64_t)board->task_count, "task", "tasks")));
 }
 
 /* --- matrix ----------------------------------------------------------------------------------------------- */

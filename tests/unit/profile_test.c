@@ -911,7 +911,7 @@ static void profilers_are_read(void **state)
     assert_int_equal(r.line_count, 2);
     assert_string_equal(r.lines[0], "f(int, \"x\"): 2 launches, 12.0 us in all; the longest keeps arithmetic busy to 0 % and "
                                     "memory to 72 %, occupancy 0 %, 0 registers a thread");
-    assert_non_null(strstr(r.lines[1], "g: 1 launches"));
+    assert_non_null(strstr(r.lines[1], "g: 1 launch, "));
     r = (struct ae_checker_report){0};
     ae_checker_read_ncu("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n\"ID\"\n\"", &r);
     assert_false(r.ran);
