@@ -93,13 +93,32 @@ static bool same_line(const struct ae_entry *a, const struct ae_entry *b)
            a->seeded == b->seeded && a->sample == b->sample;
 }
 
+/* What tells lines apart that are told apart by nothing else in them is for people too. */
+static bool several_samples(const struct ae_collection *c)
+{
+    for (size_t i = 1; i < c->count; i++)
+        if (c->entries[i].sample != c->entries[0].sample)
+            return true;
+    return false;
+}
+
+static bool several_targets(const struct ae_collection *c)
+{
+    for (size_t i = 1; i < c->count; i++)
+        if (c->entries[i].target != c->entries[0].target)
+            return true;
+    return false;
+}
+
 static void build(struct history *h, const char *entrant)
 {
-    static const struct ae_column columns[] = {
+    const struct ae_collection *c = h->collection;
+    const bool samples = several_samples(c), targets = several_targets(c);
+    const struct ae_column columns[] = {
         {.name = "task", .kind = AE_CELL_TEXT, .key = true},
         {.name = "size", .kind = AE_CELL_TEXT, .key = true},
-        {.name = "target", .kind = AE_CELL_TEXT, .extra = true},
-        {.name = "sample", .kind = AE_CELL_COUNT, .extra = true},
+        {.name = "target", .kind = AE_CELL_TEXT, .key = targets, .extra = !targets},
+        {.name = "sample", .kind = AE_CELL_COUNT, .key = samples, .extra = !samples},
         {.name = "run", .kind = AE_CELL_COUNT, .key = true},
         {.name = "measured", .kind = AE_CELL_TEXT},
         {.name = "verdict", .kind = AE_CELL_TEXT, .key = true},
@@ -123,7 +142,6 @@ static void build(struct history *h, const char *entrant)
          .kind = AE_CELL_TEXT},
         {.name = "environment", .description = "start of its id", .kind = AE_CELL_TEXT, .extra = true},
     };
-    const struct ae_collection *c = h->collection;
     h->table = ae_report_table(h->report, "history", ae_report_textf(h->report, "%s over the runs", entrant),
                                columns, sizeof columns / sizeof *columns);
     for (size_t i = 0, end; i < c->count && !h->report->failed; i = end) {
@@ -137,9 +155,11 @@ static void build(struct history *h, const char *entrant)
     }
     h->report->summary =
         h->regressions == 0
-            ? ae_report_textf(h->report, "No regression in %zu %s of %s.", h->rows, ae_text_plural((int64_t)h->rows, "result", "results"), entrant)
+            ? ae_report_textf(h->report, "No regression in %zu %s of %s.", h->rows,
+                              ae_text_plural((int64_t)h->rows, "result", "results"), entrant)
             : ae_report_textf(h->report, "%zu regression%s in %zu %s of %s, the first: %s.", h->regressions,
-                              h->regressions == 1 ? "" : "s", h->rows, ae_text_plural((int64_t)h->rows, "result", "results"), entrant, h->named);
+                              h->regressions == 1 ? "" : "s", h->rows, ae_text_plural((int64_t)h->rows, "result", "results"),
+                              entrant, h->named);
 }
 
 int ae_history_build(struct ae_store *store, const char *entrant, const struct ae_measurement_filter *filter,

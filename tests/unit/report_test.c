@@ -384,6 +384,39 @@ static void history(void **state)
     assert_int_equal(ae_history_build(store, "nobody", &all, &report, &err), AE_E_NOTFOUND);
 }
 
+/* The columns that people see. */
+static bool shown(const struct ae_table *table, const char *name)
+{
+    for (size_t c = 0; c < table->column_count; c++)
+        if (strcmp(table->columns[c].name, name) == 0)
+            return !table->columns[c].extra;
+    return false;
+}
+
+/* Lines of several samples, or of both targets, say which they are of. */
+static void history_of_samples(void **state)
+{
+    (void)state;
+    struct ae_report report;
+    const struct ae_measurement_filter all = {0};
+    static const char *const entrants[] = {"one", "samples", "targets"};
+    for (int round = 0; round < 2; round++) {
+        begin(ENVIRONMENT, "bank", false);
+        PUT("one", &tasks[0], AE_PASS, 10, .sample = 3);
+        PUT("samples", &tasks[0], AE_PASS, 10);
+        PUT("samples", &tasks[0], AE_PASS, 20, .sample = 1);
+        PUT("targets", &tasks[0], AE_PASS, 10);
+        PUT("targets", &tasks[0], AE_PASS, 20, .target = AE_CUDA);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (ae_history_build(store, entrants[i], &all, &report, &err) != AE_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(shown(&report.tables[0], "sample"), i == 1);
+        assert_int_equal(shown(&report.tables[0], "target"), i == 2);
+        ae_report_release(&report);
+    }
+}
+
 /* Two tasks that the program knows, of two domains. */
 static void domains(void **state)
 {
@@ -878,6 +911,7 @@ int main(void)
         TEST(too_much_detail),
         TEST(machines),
         TEST(history),
+        TEST(history_of_samples),
         TEST(other_banks_are_not_paired),
         TEST(samples),
         TEST(detail),
