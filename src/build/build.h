@@ -23,6 +23,9 @@ enum ae_build_kind {
     AE_BUILD_KIND_COUNT
 };
 
+/* Bytes of a source that is taken for a submission: room for a table of 1 MiB, the most that an object may keep static,
+ * written out byte by byte. */
+#define AE_SOURCE_MAX ((size_t)8 << 20)
 
 /* "sm_90", "sm_100a": what a request's arch may be. NULL is none. */
 bool ae_arch_is_valid(const char *arch);

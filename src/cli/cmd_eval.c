@@ -457,13 +457,15 @@ static int evaluate_all(struct session *s, struct ae_submission_list *list, stru
 }
 
 /* Judges one line from a program; the answer is one line. */
-static int answer_line(struct session *s, const char *text, size_t size, struct ae_error *err)
+static int answer_line(struct session *s, const char *text, size_t size, bool too_long, struct ae_error *err)
 {
-    struct ae_line line;
+    struct ae_line line = {0};
     struct ae_error bad = {0};
     json_t *answer = NULL;
     int rc = AE_OK;
-    if (ae_line_parse(text, size, &line, &bad) != AE_OK) {
+    if (too_long)
+        ae_error_set(&bad, AE_E_INPUT, "the line is longer than %zu bytes", AE_LINE_MAX);
+    if (too_long || ae_line_parse(text, size, &line, &bad) != AE_OK) {
         answer = json_pack("{s:i, s:s*, s:s, s:o}", "schema", 1, "id", line.id, "verdict", "usage_error", "detail",
                            ae_json_text(bad.text));
         s->refused++;
@@ -497,10 +499,19 @@ static int answer_line(struct session *s, const char *text, size_t size, struct 
     return rc;
 }
 
+static bool blank(const char *line, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (!strchr(" \t\r\n", line[i]) || !line[i])
+            return false;
+    return true;
+}
+
 static int serve_lines(struct session *s, struct ae_error *err)
 {
     char *line = NULL;
     size_t room = 0;
+    bool too_long;
     int64_t ordinal;
     int rc = AE_OK;
     if (s->values.devices.count != 1 || !ae_text_to_i64(s->values.devices.items[0], 0, 63, &ordinal))
@@ -510,9 +521,12 @@ static int serve_lines(struct session *s, struct ae_error *err)
     if (ae_context_device(&s->context, s->device, true, err) == AE_E_TIMEOUT)
         return AE_E_TIMEOUT;
     look_up_ceilings(s);
-    for (ssize_t size; rc == AE_OK && !interrupted && (size = getline(&line, &room, stdin)) > 0;)
-        if (strspn(line, " \t\r\n") < (size_t)size)
-            rc = answer_line(s, line, (size_t)size, err);
+    ssize_t size = 0;
+    while (rc == AE_OK && !interrupted && (size = ae_line_read(stdin, &line, &room, &too_long)) > 0)
+        if (!blank(line, (size_t)size))
+            rc = answer_line(s, line, (size_t)size, too_long, err);
+    if (rc == AE_OK && size < 0)
+        rc = ae_error_set(err, AE_E_NOMEM, "no memory for a line of standard input");
     if (rc == AE_OK && !interrupted && ferror(stdin)) /* not its end: who sends lines must not take them for judged */
         rc = ae_error_errno(err, AE_E_IO, errno, "cannot read standard input");
     free(line);

@@ -1,7 +1,32 @@
 #include "cli/lines.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
+
+ssize_t ae_line_read(FILE *in, char **text, size_t *room, bool *ret_long)
+{
+    size_t used = 0;
+    int c;
+    *ret_long = false;
+    while ((c = getc_unlocked(in)) != EOF) {
+        if (used == *room && used < AE_LINE_MAX) {
+            const size_t more = *room ? 2 * *room : 4096;
+            char *grown = realloc(*text, more);
+            if (!grown)
+                return AE_E_NOMEM;
+            *text = grown;
+            *room = more;
+        }
+        if (used < AE_LINE_MAX)
+            (*text)[used++] = (char)c;
+        else if (c != '\n')
+            *ret_long = true;
+        if (c == '\n')
+            break;
+    }
+    return ferror(in) ? 0 : (ssize_t)used;
+}
 
 static int find_kind(const char *language, enum ae_build_kind *ret, struct ae_error *err)
 {
@@ -49,6 +74,8 @@ int ae_line_parse(const char *text, size_t size, struct ae_line *ret, struct ae_
                        &ret->source_size, "language", &language, "id", &ret->id, "size", &size_name, "entrant",
                        &entrant) != 0)
         return ae_error_set(err, AE_E_INPUT, "%s", problem.text);
+    if (ret->source_size > AE_SOURCE_MAX)
+        return ae_error_set(err, AE_E_INPUT, "the source has %zu bytes; the limit is %zu", ret->source_size, AE_SOURCE_MAX);
     if (strlen(entrant) >= sizeof ret->entrant) /* cut it might end within a character */
         return ae_error_set(err, AE_E_INPUT, "the entrant's name is longer than %d bytes", AE_LINE_ENTRANT - 1);
     strcpy(ret->entrant, entrant);

@@ -5,9 +5,13 @@
 #include "build/build.h"
 #include "task/task.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 #define AE_LINE_ENTRANT 64
+#define AE_LINE_MAX     ((size_t)32 << 20) /* bytes: AE_SOURCE_MAX with an escape for every character, and its keys */
 
 struct json_t;
 
@@ -21,6 +25,10 @@ struct ae_line {
     const char *source;   /* of source_size bytes */
     size_t source_size;
 };
+
+/* Reads the next line, its end included, into *text, which grows (*room) up to AE_LINE_MAX and is the caller's to free. Of
+ * a longer line the end goes by, and *ret_long is set. Its bytes; 0: there is none, or ferror(); AE_E_NOMEM. */
+ssize_t ae_line_read(FILE *in, char **text, size_t *room, bool *ret_long);
 
 /* {"task", "source", "language"?, "size"?, "id"?, "entrant"?} in text[0..size-1]. AE_E_INPUT or AE_E_USAGE with a
  * sentence where it is none; *ret is to be released in any case. */

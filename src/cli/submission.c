@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SOURCE_MAX ((size_t)16 << 20)
-
 static const struct {
     const char *entrant, *file;
 } built_ins[] = {
@@ -96,7 +94,7 @@ static int add(struct ae_submission_list *list, const char *path, const struct a
     struct ae_bytes source = {0};
     if (!ae_build_kind_of(path, &kind))
         return ae_error_set(err, AE_E_USAGE, "%s: the ending is none of .cu, .c, .cpp", path);
-    const int rc = ae_file_read(path, SOURCE_MAX, &source, err);
+    const int rc = ae_file_read(path, AE_SOURCE_MAX, &source, err);
     if (rc != AE_OK)
         return rc;
     struct ae_submission_item *item = append(list);
