@@ -1,6 +1,7 @@
 /* acceleval answers: what models were asked, what came of it and what it cost; repaired answers apart. */
 #include "cli/cli.h"
 
+#include "base/json.h"
 #include "base/utf8.h"
 #include "store/generation.h"
 
@@ -30,7 +31,9 @@ static int show(void *data, const struct ae_answer_totals *t)
     char entrant[80];
     (void)ae_utf8_printable(t->entrant, entrant, sizeof entrant, 64);
     if (l->json) {
-        json_t *row = json_pack("{s:s, s:s%}", "entrant", entrant, "model", t->model, (int)strnlen(t->model, 64));
+        char model[65];
+        snprintf(model, sizeof model, "%s", t->model);
+        json_t *row = json_pack("{s:o, s:o}", "entrant", ae_json_text(t->entrant), "model", ae_json_text(model));
         const struct {
             const char *name;
             int64_t value;
