@@ -91,7 +91,7 @@ struct ae_measurement {
     char baseline_place[192]; /* the machines that measured the trials' reference_ns, for people; "": none */
 
     struct ae_work work; /* of the timed instances, mean; zeros: none was timed */
-    int64_t floor_ns;    /* the least that the machine needs for that; 0: not known */
+    int64_t floor_ns;    /* the call floor, the least that the machine needs for that; 0: not known */
 
     struct ae_trial *trials;
     int trial_count;

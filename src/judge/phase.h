@@ -39,12 +39,12 @@ struct ae_phase_time {
 struct ae_explanation {
     int64_t call_ns;  /* of the explained call: the median one of those under the tracer */
     int64_t timed_ns; /* median without the tracer; 0: not known */
-    int64_t floor_ns; /* the least that the machine needs, nothing overlapped; 0: not known */
+    int64_t floor_ns; /* sum of the phase floors, nothing overlapped; 0: not known */
     int calls;        /* made under the tracer */
     int64_t dropped;  /* events that found no room: the phases are not complete */
     char note[256];   /* why phases of the device are not known; "" */
     struct ae_phase_time phases[AE_PHASE_COUNT];
-    int64_t floors[AE_PHASE_COUNT]; /* ns; 0: not known */
+    int64_t floors[AE_PHASE_COUNT]; /* phase floors, ns; 0: not known */
     struct ae_reason {
         char rule[64];  /* of docs/bottlenecks.md */
         char text[320]; /* one sentence with the evidence; may quote names of the author's */

@@ -27,7 +27,7 @@ enum ae_violation {
     AE_INPUT_MODIFIED,
     AE_NO_DEVICE_WORK,
     AE_EXTRA_CONTEXT,
-    AE_BELOW_FLOOR,
+    AE_BELOW_FLOOR, /* the read floor */
     AE_FORBIDDEN_SYSCALL,
     AE_ESCAPED_PROCESS,
     AE_TAMPERING,

@@ -17,21 +17,22 @@ struct ae_call_view {
     int64_t slowest_ns;
 };
 
-/* The least that this machine needs for the task; 0: not known. */
+/* Phase floors: the least that this machine needs for each phase of the task's call; 0: not known. (docs/methodology.md
+ * tells the three kinds of floors apart.) */
 struct ae_floors {
     double in_ns, out_ns;      /* what must cross the link, at its rate */
     double kernel_ns;          /* memory or arithmetic, whichever is longer */
     const char *kernel_bound;  /* "memory", "arithmetic"; NULL: not known */
     double alloc_ns, launch_ns;
-    double call_ns;            /* all of them, nothing overlapped */
+    double call_ns;            /* their sum: nothing overlapped */
 };
 
 void ae_floors_of(const struct ae_call_view *view, struct ae_floors *ret);
-/* What a report compares whole calls with: the longest of both ways over the link and the arithmetic, all of which may
+/* The call floor, which a report compares whole calls with: the longest of both ways over the link and the arithmetic, all of which may
  * overlap, then the dependent steps at the cheapest exchange that a device has, then 20 us for everything else. The
  * program that reaches it need not exist. 0: not known. */
 int64_t ae_floor_ns(const struct ae_ceilings *ceilings, const struct ae_work *work);
-/* Of a phase; 0 where it has none. */
+/* The phase floor; 0 where there is none. */
 double ae_floor_of_phase(const struct ae_floors *floors, enum ae_phase phase);
 
 #define AE_BOTTLENECK_TEXT 320

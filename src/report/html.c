@@ -119,7 +119,7 @@ static void put_charts(const struct ae_report *report, bool wanted, FILE *out)
         {"coverage-speed", "Coverage against speed"},
         {"scale", "From small to large"},
         {"tuned", "Distance to the tuned program"},
-        {"floors", "Distance to the machine's floor"},
+        {"floors", "Distance to the call floor"},
         {"failures", "Outcomes by verdict"},
         {"phases", "Where the wait goes"},
         {"strategies", "Strategies: which programs show which"},

@@ -89,7 +89,7 @@ static void put_waterfall(const struct ae_explanation *e, FILE *out)
     fprintf(out,
             "</caption><thead><tr><th scope=\"col\">phase</th><th scope=\"col\" class=\"n\">ms</th><th scope=\"col\" "
             "class=\"n\">share</th>%s<th aria-hidden=\"true\"></th></tr></thead><tbody>",
-            floors ? "<th scope=\"col\" class=\"n\">floor (ms)</th>" : "");
+            floors ? "<th scope=\"col\" class=\"n\">phase floor (ms)</th>" : "");
     for (int phase = 0; phase < AE_PHASE_COUNT; phase++) {
         const int64_t ns = e->phases[phase].own_ns;
         if (ns <= 0)

@@ -185,7 +185,7 @@ static size_t leaderboard_columns(struct ae_builder *b, const struct ae_board *b
                                           .interval = true};
     if (floors_known(board))
         columns[n++] = (struct ae_column){.name = "of_floor",
-                                          .description = "share of the time that the machine needs at least (table of floors), "
+                                          .description = "share of the time that the call floor is, what the machine needs at least (table of floors), "
                                                          "geometric mean over the passed tasks",
                                           .kind = AE_CELL_SHARE};
     if (samples) {

@@ -39,7 +39,7 @@ static void make_table(struct ae_builder *b, const bool used[AE_PHASE_COUNT])
          .kind = AE_CELL_NUMBER},
         {.name = "floor",
          .unit = "ms",
-         .description = "the least that this machine needs for the task, nothing overlapped",
+         .description = "sum of the phase floors: the least that this machine needs for the task, nothing overlapped",
          .kind = AE_CELL_NUMBER},
     };
     size_t n = 8;

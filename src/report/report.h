@@ -34,7 +34,7 @@ enum ae_pick {
 #define AE_REPORT_DETAIL      (1u << 2) /* one row a measurement */
 #define AE_REPORT_NOT_RUN     (1u << 3) /* what could not run, and why; always there where there is any */
 #define AE_REPORT_DOMAINS     (1u << 4) /* the leaderboard's main columns by domain */
-#define AE_REPORT_FLOORS      (1u << 7) /* time over the machine's floor, task by task */
+#define AE_REPORT_FLOORS      (1u << 7) /* time over the call floor, task by task */
 #define AE_REPORT_YARDSTICKS  (1u << 5) /* the best entrant of each task against hand-written programs */
 #define AE_REPORT_MACHINES    (1u << 6) /* the same entrants on several machines; by task where detail is wanted */
 #define AE_REPORT_PHASES      (1u << 8) /* where the wait goes: one row a measurement that was profiled */

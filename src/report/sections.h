@@ -19,7 +19,7 @@ bool ae_section_domains(struct ae_builder *builder, const struct ae_board *board
 bool ae_section_yardsticks(struct ae_builder *builder, const struct ae_board *board);
 /* Of all boards at once: nothing where there is one environment only. by_task: one row a task and entrant besides. */
 bool ae_section_machines(struct ae_builder *builder, bool by_task);
-/* Nothing where no floor is known. */
+/* Nothing where no call floor is known. */
 bool ae_section_floors(struct ae_builder *builder, const struct ae_board *board);
 bool ae_section_matrix(struct ae_builder *builder, const struct ae_board *board);
 bool ae_section_detail(struct ae_builder *builder, const struct ae_board *board);
@@ -30,7 +30,7 @@ bool ae_section_strategies(struct ae_builder *builder);
 bool ae_section_lifts(struct ae_builder *builder, const struct ae_board *board);
 bool ae_section_not_run(struct ae_builder *builder, const struct ae_board *board);
 
-/* The machine's floor over the time of the one that stands for the entrant; NaN: not known, or not passed. */
+/* The call floor over the time of the one that stands for the entrant; NaN: not known, or not passed. */
 double ae_slot_floor_share(const struct ae_slot *slot);
 
 /* For titles: name of the machine and start of its id; "parallel on 16 cores". */
