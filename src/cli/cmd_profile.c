@@ -210,7 +210,7 @@ int ae_cmd_profile(const struct ae_command *self, int argc, char **argv)
     struct ae_submission_list list = {0};
     struct ae_context context = {0};
     struct ae_progress progress;
-    struct ae_error err = {0};
+    struct ae_error err = {0}, lacking = {0};
     int shown = 0, status = AE_EXIT_OK;
     uint64_t given = 0;
     const int done = ae_cli_parse_given(self, argc, argv, &values, &paths, &given);
@@ -224,7 +224,7 @@ int ae_cmd_profile(const struct ae_command *self, int argc, char **argv)
     if (rc == AE_OK)
         rc = check_options(&list, &values, given, &err);
     if (rc == AE_OK && values.device && any_for_gpu(&list))
-        rc = ae_context_device(&context, (int)values.device, false, &err);
+        (void)ae_context_device(&context, (int)values.device, false, NULL); /* judged first is what needs none */
     if (rc == AE_OK && context.device.handle)
         rc = ae_device_lock(&context.device, 600 * AE_SEC, &err);
     if (rc == AE_OK)
@@ -237,17 +237,25 @@ int ae_cmd_profile(const struct ae_command *self, int argc, char **argv)
             if (shown++ > 0 && !array)
                 printf("\n");
             rc = profile_one(&context, &progress, &values, &list.items[i], (enum ae_size)size, array, &status, &err);
+            if (rc == AE_E_ENV && list.items[i].target == AE_CUDA && !context.device.handle) {
+                /* As in eval: this one is not run, and what became of the others counts. */
+                lacking = err;
+                status = ae_cli_status(status, AE_NOT_RUN);
+                rc = AE_OK;
+            }
         }
     ae_items_release(&list);
     ae_context_close(&context);
     ae_options_release(ae_profile_options_table, &values);
     ae_list_release(&paths);
     /* What was found before a failure is worth having. */
-    if (array && (rc == AE_OK || json_array_size(array) > 0))
+    if (array && ((rc == AE_OK && lacking.code == AE_OK) || json_array_size(array) > 0))
         ae_cli_print_json(array);
     else
         json_decref(array);
     if (rc != AE_OK)
         return ae_cli_fail(&err);
+    if (lacking.code != AE_OK)
+        (void)ae_cli_fail(&lacking);
     return status;
 }
