@@ -32,8 +32,8 @@ struct ae_new_file {
 /* AE_E_IO where nothing can be written there. After AE_OK comes ae_new_file_end(). */
 int ae_new_file_begin(struct ae_new_file *ret, const char *path, struct ae_error *err);
 
-/* rc: of the writing. Where it is AE_OK and the stream has no failure either, the new file takes its place; else what was
- * written goes away. The first code that is not AE_OK. */
+/* rc: of the writing. Where it is AE_OK and the stream has no failure either, the new file takes its place; else what
+ * was written goes away. The first code that is not AE_OK. */
 int ae_new_file_end(struct ae_new_file *file, int rc, struct ae_error *err);
 
 bool ae_file_exists(const char *path);

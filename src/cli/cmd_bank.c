@@ -60,9 +60,10 @@ int ae_cmd_bank(const struct ae_command *self, int argc, char **argv)
     }
     for (int s = 0; s < AE_SIZE_COUNT; s++) {
         const struct ae_bank_plan *plan = ae_bank_plan((enum ae_size)s);
-        printf("  %-7s %d fresh, %d timed, %d near-twin, %d practice %s a task; %d %s\n",
-               ae_size_name((enum ae_size)s), plan->fresh, plan->timed, plan->twin, plan->practice,
-               ae_text_plural(plan->practice, "instance", "instances"), plan->groups, ae_text_plural(plan->groups, "group", "groups"));
+        printf("  %-7s %d fresh, %d timed, %d near-twin, %d practice %s a task; %d %s\n", ae_size_name((enum ae_size)s),
+               plan->fresh, plan->timed, plan->twin, plan->practice,
+               ae_text_plural(plan->practice, "instance", "instances"), plan->groups,
+               ae_text_plural(plan->groups, "group", "groups"));
     }
     if (renew)
         printf("drawn anew: answers and baselines are made again when they are needed ('acceleval prepare' makes them "

@@ -34,9 +34,10 @@ const struct ae_option ae_check_options[] = {
 
 static json_t *result_json(const struct ae_measurement *m, const struct ae_mismatch *mismatch)
 {
-    json_t *json = json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:i}", "schema", 1, "task", m->task->id, "size",
-                             ae_size_name(m->size), "verdict", ae_verdict_name(m->verdict), "violation",
-                             ae_violation_name(m->violation), "detail", ae_json_text(m->detail), "instances", m->trial_count);
+    json_t *json =
+        json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:i}", "schema", 1, "task", m->task->id, "size",
+                  ae_size_name(m->size), "verdict", ae_verdict_name(m->verdict), "violation",
+                  ae_violation_name(m->violation), "detail", ae_json_text(m->detail), "instances", m->trial_count);
     if (json && mismatch->known)
         json_object_set_new(json, "first_mismatch",
                             json_pack("{s:s, s:s, s:I, s:f, s:f}", "family",

@@ -146,8 +146,10 @@ static void examine_bank(struct examination *e)
 static void tell_host(struct examination *e, const struct ae_ceilings *c)
 {
     char line[512];
-    snprintf(line, sizeof line, "one thread copies %.1f GB/s, all %d %s %.1f GB/s; first touch of a page %.2f us; "
-             "starting and joining a thread %.0f us", c->copy_one_rate * 1e-9, c->cores, ae_text_plural(c->cores, "core", "cores"), c->copy_all_rate * 1e-9,
+    snprintf(line, sizeof line,
+             "one thread copies %.1f GB/s, all %d %s %.1f GB/s; first touch of a page %.2f us; "
+             "starting and joining a thread %.0f us",
+             c->copy_one_rate * 1e-9, c->cores, ae_text_plural(c->cores, "core", "cores"), c->copy_all_rate * 1e-9,
              c->touch_page_ns * 1e-3, c->thread_ns * 1e-3);
     tell(e, GOOD, "host ceilings", line);
 }
@@ -212,10 +214,10 @@ int ae_cmd_doctor(const struct ae_command *self, int argc, char **argv)
     } else {
         snprintf(line, sizeof line, "%s; %d %s, waits by %s, kernel %s%s", context.host.cpu, context.host.core_count,
                  ae_text_plural(context.host.core_count, "core", "cores"),
-                 context.host.spin == AE_SPIN_ALWAYS ? "spinning"
+                 context.host.spin == AE_SPIN_ALWAYS    ? "spinning"
                  : context.host.spin == AE_SPIN_BRIEFLY ? "spinning for a moment, then a futex (two cores)"
-                                                        : "futex (one core)", context.host.kernel,
-                 context.host.virtual_machine ? ", virtual machine" : "");
+                                                        : "futex (one core)",
+                 context.host.kernel, context.host.virtual_machine ? ", virtual machine" : "");
         tell(&e, GOOD, "host", line);
         examine_tools(&e, &context);
         if (context.device.handle) {

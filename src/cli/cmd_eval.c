@@ -120,7 +120,8 @@ static void on_interrupt(int signal)
     interrupted = 1;
 }
 
-/* Measured where nobody has done so on this machine, which takes some seconds once. Without them there is no call floor. */
+/* Measured where nobody has done so on this machine, which takes some seconds once. Without them there is no call
+ * floor. */
 static void look_up_ceilings(struct session *s)
 {
     if (s->context.device.handle)

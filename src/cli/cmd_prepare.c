@@ -65,7 +65,8 @@ int ae_cmd_prepare(const struct ae_command *self, int argc, char **argv)
             printf("everything is cached\n");
         else
             printf("%zu %s to make, %zu of them with a baseline; by the work models some %.0f s of one core\n",
-                   plan.answers, ae_text_plural((int64_t)plan.answers, "answer", "answers"), plan.baselines, plan.seconds);
+                   plan.answers, ae_text_plural((int64_t)plan.answers, "answer", "answers"), plan.baselines,
+                   plan.seconds);
         fflush(stdout);
     }
     if (rc == AE_OK && plan.count && !values.dry_run) {

@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/submission.h"
-#include "stats/stats.h"
 #include "profile/profile.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

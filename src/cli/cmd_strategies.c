@@ -297,11 +297,12 @@ static json_t *examples_json(const struct ae_ladder *ladder, const struct ae_gai
                 json_array_append_new(together, json_string(ae_strategies[step->strategies[k]].id));
         for (size_t g = 0; g < gains->count; g++)
             if (gains->items[g].step == step)
-                json_array_append_new(
-                    measured, json_pack("{s:o, s:s, s:f, s:f, s:f}", "machine", ae_json_text(gains->items[g].environment_name),
-                                        "size", ae_size_name(gains->items[g].size), "before_ms",
-                                        gains->items[g].before_ns * 1e-6, "after_ms", gains->items[g].after_ns * 1e-6,
-                                        "gain", gains->items[g].before_ns / gains->items[g].after_ns));
+                json_array_append_new(measured, json_pack("{s:o, s:s, s:f, s:f, s:f}", "machine",
+                                                          ae_json_text(gains->items[g].environment_name), "size",
+                                                          ae_size_name(gains->items[g].size), "before_ms",
+                                                          gains->items[g].before_ns * 1e-6, "after_ms",
+                                                          gains->items[g].after_ns * 1e-6, "gain",
+                                                          gains->items[g].before_ns / gains->items[g].after_ns));
         json_array_append_new(examples,
                               json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "task", step->task->id, "file",
                                         ae_json_text(step->file), "on", ae_json_text(step->parent), "together_with",

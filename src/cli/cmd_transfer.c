@@ -171,8 +171,9 @@ static int print(const struct table *table, bool as_json)
     }
     json_decref(rows);
     printf("\n%zu %s compared: %zu discovery %s (told, it reaches %g of the winner), %zu implementation %s", compared,
-           ae_text_plural((int64_t)compared, "task", "tasks"), discovery, ae_text_plural((int64_t)discovery, "gap", "gaps"), REPLICATED,
-           implementation, ae_text_plural((int64_t)implementation, "gap", "gaps"));
+           ae_text_plural((int64_t)compared, "task", "tasks"), discovery,
+           ae_text_plural((int64_t)discovery, "gap", "gaps"), REPLICATED, implementation,
+           ae_text_plural((int64_t)implementation, "gap", "gaps"));
     if (isfinite(mean))
         printf("; replication ratio %.2f where right (geometric mean of %zu)", mean, ratio_count);
     printf("\n");

@@ -75,7 +75,8 @@ int ae_line_parse(const char *text, size_t size, struct ae_line *ret, struct ae_
                        &entrant) != 0)
         return ae_error_set(err, AE_E_INPUT, "%s", problem.text);
     if (ret->source_size > AE_SOURCE_MAX)
-        return ae_error_set(err, AE_E_INPUT, "the source has %zu bytes; the limit is %zu", ret->source_size, AE_SOURCE_MAX);
+        return ae_error_set(err, AE_E_INPUT, "the source has %zu bytes; the limit is %zu", ret->source_size,
+                            AE_SOURCE_MAX);
     if (strlen(entrant) >= sizeof ret->entrant) /* cut it might end within a character */
         return ae_error_set(err, AE_E_INPUT, "the entrant's name is longer than %d bytes", AE_LINE_ENTRANT - 1);
     strcpy(ret->entrant, entrant);

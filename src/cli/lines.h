@@ -26,8 +26,8 @@ struct ae_line {
     size_t source_size;
 };
 
-/* Reads the next line, its end included, into *text, which grows (*room) up to AE_LINE_MAX and is the caller's to free. Of
- * a longer line the end goes by, and *ret_long is set. Its bytes; 0: there is none, or ferror(); AE_E_NOMEM. */
+/* Reads the next line, its end included, into *text, which grows (*room) up to AE_LINE_MAX and is the caller's to free.
+ * Of a longer line the end goes by, and *ret_long is set. Its bytes; 0: there is none, or ferror(); AE_E_NOMEM. */
 ssize_t ae_line_read(FILE *in, char **text, size_t *room, bool *ret_long);
 
 /* {"task", "source", "language"?, "size"?, "id"?, "entrant"?} in text[0..size-1]. AE_E_INPUT or AE_E_USAGE with a

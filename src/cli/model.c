@@ -447,7 +447,8 @@ int ae_model_session_estimate(struct ae_model_session *s, struct ae_cli_question
         }
     const int64_t most = (int64_t)open * s->model.max_tokens;
     printf("%s would ask %s for %zu %s (%zu %s there already)\n", s->entrant, s->model.name, open,
-           ae_text_plural((int64_t)open, "answer", "answers"), count - open, ae_text_plural((int64_t)(count - open), "is", "are"));
+           ae_text_plural((int64_t)open, "answer", "answers"), count - open,
+           ae_text_plural((int64_t)(count - open), "is", "are"));
     printf("  tokens: about %lld in, at most %lld out", (long long)input, (long long)most);
     if (earlier)
         printf(", about %.0f by the mean of %lld earlier %s", mean * (double)open, (long long)earlier,

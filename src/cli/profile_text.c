@@ -63,7 +63,8 @@ static void print_kernels(const struct ae_profile *p, FILE *out)
     if (f->kernel_count == 0)
         return;
     char title[64];
-    snprintf(title, sizeof title, "kernels (%lld %s)", (long long)f->launches, ae_text_plural(f->launches, "launch", "launches"));
+    snprintf(title, sizeof title, "kernels (%lld %s)", (long long)f->launches,
+             ae_text_plural(f->launches, "launch", "launches"));
     fprintf(out, "\n  %-36s launches         ms  blocks x threads  registers  shared   local  occupancy\n", title);
     for (int i = 0; i < f->kernel_count && i < KERNELS_SHOWN; i++) {
         const struct ae_kernel_facts *k = &f->kernels[i];
@@ -81,9 +82,11 @@ static void print_copies(const struct ae_copy_facts *c, const char *what, FILE *
     if (c->count == 0)
         return;
     fprintf(out, "  %-6s %lld %s, %.3f MB, %.3f ms on the link (%.1f GB/s)%s\n", what, (long long)c->count,
-            ae_text_plural(c->count, "copy", "copies"), c->bytes * 1e-6,
-            in_ms((double)c->ns), c->ns > 0 ? c->bytes / (double)c->ns : 0,
-            c->pageable_bytes > 0.5 * c->bytes ? ", pageable memory" : c->pinned_bytes > 0.5 * c->bytes ? ", pinned memory" : "");
+            ae_text_plural(c->count, "copy", "copies"), c->bytes * 1e-6, in_ms((double)c->ns),
+            c->ns > 0 ? c->bytes / (double)c->ns : 0,
+            c->pageable_bytes > 0.5 * c->bytes ? ", pageable memory"
+            : c->pinned_bytes > 0.5 * c->bytes ? ", pinned memory"
+                                               : "");
 }
 
 static void print_host(const struct ae_facts *f, FILE *out)

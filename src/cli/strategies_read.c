@@ -526,7 +526,8 @@ static void print_rater(const struct rater *r)
     const struct cross sum = sum_of(r);
     printf("%s, %s: %zu %s read, %zu %s of no use\n", name ? name : "",
            r->told ? "told what the search found" : "not told what the search found", r->programs,
-           ae_text_plural((int64_t)r->programs, "program", "programs"), r->invalid, ae_text_plural((int64_t)r->invalid, "answer", "answers"));
+           ae_text_plural((int64_t)r->programs, "program", "programs"), r->invalid,
+           ae_text_plural((int64_t)r->invalid, "answer", "answers"));
     if (r->programs == 0)
         return;
     printf("%-5s%-36s%8s%8s%10s%10s%10s%8s\n", "", "strategy", "cases", "both", "reading", "search", "neither", "kappa");

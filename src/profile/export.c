@@ -31,11 +31,11 @@ static json_t *kernels_json(const struct ae_profile *p)
         const struct ae_kernel_facts *k = &p->facts.kernels[i];
         double occupancy;
         (void)ae_blocks_a_multiprocessor(&p->ceilings, k, &occupancy);
-        json_t *row = json_pack("{s:o, s:b, s:I, s:I, s:[i,i,i], s:[i,i,i], s:i, s:i, s:i}", "name", ae_json_text(k->name), "library",
-                                k->of_toolkit, "launches", (json_int_t)k->launches, "ns", (json_int_t)k->total_ns, "grid",
-                                (int)k->grid[0], (int)k->grid[1], (int)k->grid[2], "block", (int)k->block[0],
-                                (int)k->block[1], (int)k->block[2], "registers", (int)k->registers, "shared_bytes",
-                                (int)k->shared, "local_bytes", (int)k->local);
+        json_t *row = json_pack(
+            "{s:o, s:b, s:I, s:I, s:[i,i,i], s:[i,i,i], s:i, s:i, s:i}", "name", ae_json_text(k->name), "library",
+            k->of_toolkit, "launches", (json_int_t)k->launches, "ns", (json_int_t)k->total_ns, "grid", (int)k->grid[0],
+            (int)k->grid[1], (int)k->grid[2], "block", (int)k->block[0], (int)k->block[1], (int)k->block[2],
+            "registers", (int)k->registers, "shared_bytes", (int)k->shared, "local_bytes", (int)k->local);
         if (occupancy > 0)
             json_object_set_new(row, "occupancy", json_real(occupancy));
         json_array_append_new(array, row);
@@ -75,8 +75,9 @@ static json_t *bottlenecks_json(const struct ae_profile *p)
     json_t *array = json_array();
     for (int i = 0; i < p->bottleneck_count; i++) {
         const struct ae_bottleneck *b = &p->bottlenecks[i];
-        json_array_append_new(array, json_pack("{s:s, s:o, s:f, s:f, s:s}", "id", b->rule->id, "text", ae_json_text(b->text), "share",
-                                               b->share, "gain_ns", b->gain_ns, "mend", b->rule->mend));
+        json_array_append_new(array,
+                              json_pack("{s:s, s:o, s:f, s:f, s:s}", "id", b->rule->id, "text", ae_json_text(b->text),
+                                        "share", b->share, "gain_ns", b->gain_ns, "mend", b->rule->mend));
     }
     return array;
 }

@@ -409,9 +409,8 @@ static bool handles(const struct ae_call_view *v, struct ae_bottleneck *b)
     const double ns = fmin(api_ns(v, AE_API_HANDLE), own(v, AE_PHASE_LIBRARY));
     if (share_of(v, ns) < WORTH || ns < 2e4)
         return false;
-    return say(b, share_of(v, ns), 0.8 * ns,
-               "streams, events, pools and attributes take %.2f ms in %lld %s: use fewer", ms(ns),
-               (long long)v->facts->api[AE_API_HANDLE].count,
+    return say(b, share_of(v, ns), 0.8 * ns, "streams, events, pools and attributes take %.2f ms in %lld %s: use fewer",
+               ms(ns), (long long)v->facts->api[AE_API_HANDLE].count,
                ae_text_plural(v->facts->api[AE_API_HANDLE].count, "call", "calls"));
 }
 

@@ -24,13 +24,13 @@ struct ae_floors {
     double kernel_ns;          /* memory or arithmetic, whichever is longer */
     const char *kernel_bound;  /* "memory", "arithmetic"; NULL: not known */
     double alloc_ns, launch_ns;
-    double call_ns;            /* their sum: nothing overlapped */
+    double call_ns; /* their sum: nothing overlapped */
 };
 
 void ae_floors_of(const struct ae_call_view *view, struct ae_floors *ret);
-/* The call floor, which a report compares whole calls with: the longest of both ways over the link and the arithmetic, all of which may
- * overlap, then the dependent steps at the cheapest exchange that a device has, then 20 us for everything else. The
- * program that reaches it need not exist. 0: not known. */
+/* The call floor, which a report compares whole calls with: the longest of both ways over the link and the arithmetic,
+ * all of which may overlap, then the dependent steps at the cheapest exchange that a device has, then 20 us for
+ * everything else. The program that reaches it need not exist. 0: not known. */
 int64_t ae_floor_ns(const struct ae_ceilings *ceilings, const struct ae_work *work);
 /* The phase floor; 0 where there is none. */
 double ae_floor_of_phase(const struct ae_floors *floors, enum ae_phase phase);

@@ -200,8 +200,8 @@ void ae_checker_read_ncu(const char *text, struct ae_checker_report *ret)
         snprintf(ret->lines[ret->line_count++], AE_CHECKER_TEXT,
                  "%s: %d %s, %.1f us in all; the longest keeps arithmetic busy to %.0f %% and memory to %.0f %%, "
                  "occupancy %.0f %%, %.0f registers a thread",
-                 kernels[k].name, kernels[k].launches, ae_text_plural(kernels[k].launches, "launch", "launches"), kernels[k].us, kernels[k].compute, kernels[k].memory,
-                 kernels[k].occupancy, kernels[k].registers);
+                 kernels[k].name, kernels[k].launches, ae_text_plural(kernels[k].launches, "launch", "launches"),
+                 kernels[k].us, kernels[k].compute, kernels[k].memory, kernels[k].occupancy, kernels[k].registers);
     ret->ran = count > 0;
     if (!ret->ran && !ret->detail[0])
         snprintf(ret->detail, sizeof ret->detail, "it profiled no kernel");

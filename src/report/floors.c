@@ -45,7 +45,8 @@ bool ae_section_floors(struct ae_builder *b, const struct ae_board *board)
         {.name = "steps", .description = "that depend on each other", .kind = AE_CELL_NUMBER},
         {.name = "floor",
          .unit = "ms",
-         .description = "the call floor: the longest of both ways over the link and the arithmetic, all at this machine's best rates, then 16 "
+         .description = "the call floor: the longest of both ways over the link and the arithmetic, all at this "
+                        "machine's best rates, then 16 "
                         "ns a step and 20 us",
          .kind = AE_CELL_NUMBER},
     };

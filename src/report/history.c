@@ -129,9 +129,8 @@ static void build(struct history *h, const char *entrant)
          .interval = true},
         {.name = "speedup", .description = "over the single-thread reference", .kind = AE_CELL_SPEEDUP},
         {.name = "change",
-         .description =
-             "time of the run before over this one's, on the same instances where both saw them; [95 %], "
-             "{range of too few}",
+         .description = "time of the run before over this one's, on the same instances where both saw them; [95 %], "
+                        "{range of too few}",
          .kind = AE_CELL_SPEEDUP,
          .interval = true},
         {.name = "source", .description = "against the run before", .kind = AE_CELL_TEXT},
@@ -154,12 +153,11 @@ static void build(struct history *h, const char *entrant)
         }
     }
     h->report->summary =
-        h->regressions == 0
-            ? ae_report_textf(h->report, "No regression in %zu %s of %s.", h->rows,
-                              ae_text_plural((int64_t)h->rows, "result", "results"), entrant)
-            : ae_report_textf(h->report, "%zu regression%s in %zu %s of %s, the first: %s.", h->regressions,
-                              h->regressions == 1 ? "" : "s", h->rows, ae_text_plural((int64_t)h->rows, "result", "results"),
-                              entrant, h->named);
+        h->regressions == 0 ? ae_report_textf(h->report, "No regression in %zu %s of %s.", h->rows,
+                                              ae_text_plural((int64_t)h->rows, "result", "results"), entrant)
+                            : ae_report_textf(h->report, "%zu regression%s in %zu %s of %s, the first: %s.",
+                                              h->regressions, h->regressions == 1 ? "" : "s", h->rows,
+                                              ae_text_plural((int64_t)h->rows, "result", "results"), entrant, h->named);
 }
 
 int ae_history_build(struct ae_store *store, const char *entrant, const struct ae_measurement_filter *filter,

@@ -172,11 +172,12 @@ static size_t leaderboard_columns(struct ae_builder *b, const struct ae_board *b
         int cores = 0;
         for (size_t t = 0; t < board->task_count; t++)
             cores = board->parallel[t] && board->parallel[t]->cores > cores ? board->parallel[t]->cores : cores;
-        columns[n++] = (struct ae_column){.name = "to_parallel",
-                                          .unit = ae_report_textf(b->report, "%d %s", cores, ae_text_plural(cores, "core", "cores")),
-                                          .description = "the same as GM, over the CPU program `parallel`",
-                                          .kind = AE_CELL_SPEEDUP,
-                                          .interval = true};
+        columns[n++] = (struct ae_column){
+            .name = "to_parallel",
+            .unit = ae_report_textf(b->report, "%d %s", cores, ae_text_plural(cores, "core", "cores")),
+            .description = "the same as GM, over the CPU program `parallel`",
+            .kind = AE_CELL_SPEEDUP,
+            .interval = true};
     }
     if (any(board->tuned, board->task_count))
         columns[n++] = (struct ae_column){.name = "to_tuned",
@@ -184,10 +185,12 @@ static size_t leaderboard_columns(struct ae_builder *b, const struct ae_board *b
                                           .kind = AE_CELL_SPEEDUP,
                                           .interval = true};
     if (floors_known(board))
-        columns[n++] = (struct ae_column){.name = "of_floor",
-                                          .description = "share of the time that the call floor is, what the machine needs at least (table of floors), "
-                                                         "geometric mean over the passed tasks",
-                                          .kind = AE_CELL_SHARE};
+        columns[n++] = (struct ae_column){
+            .name = "of_floor",
+            .description =
+                "share of the time that the call floor is, what the machine needs at least (table of floors), "
+                "geometric mean over the passed tasks",
+            .kind = AE_CELL_SHARE};
     if (samples) {
         columns[n++] =
             (struct ae_column){.name = "k", .description = "fewest samples of a task", .kind = AE_CELL_COUNT};

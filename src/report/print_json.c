@@ -85,8 +85,8 @@ static bool put_row(const struct ae_table *table, size_t row, FILE *out)
 
 static bool put_table(const struct ae_table *table, FILE *out)
 {
-    bool fine =
-        put_member("{", "id", ae_json_text(table->id), out) && put_member(",", "title", ae_json_text(table->title), out);
+    bool fine = put_member("{", "id", ae_json_text(table->id), out) &&
+                put_member(",", "title", ae_json_text(table->title), out);
     if (*table->size)
         fine = fine && put_member(",", "size", ae_json_text(table->size), out) &&
                put_member(",", "environment", ae_json_text(table->environment), out);

@@ -28,7 +28,8 @@ const char *ae_builder_baseline(struct ae_builder *b, const struct ae_board *boa
             cores = board->baseline[t]->cores > cores ? board->baseline[t]->cores : cores;
             cpu &= board->baseline[t]->target == AE_CPU;
         }
-    return cores > 0 && cpu ? ae_report_textf(b->report, "%s on %d %s", board->baseline_name, cores, ae_text_plural(cores, "core", "cores"))
+    return cores > 0 && cpu ? ae_report_textf(b->report, "%s on %d %s", board->baseline_name, cores,
+                                              ae_text_plural(cores, "core", "cores"))
                             : board->baseline_name;
 }
 
@@ -68,12 +69,11 @@ void ae_builder_note_baseline(struct ae_builder *b, const struct ae_board *board
     for (size_t t = 0; board->baseline_name && t < board->task_count; t++)
         without += !board->baseline[t];
     if (without > 0)
-        ae_report_note(
-            b->report, table,
-            ae_report_textf(b->report,
-                            "%s did not pass, or was not measured, on %zu of %zu %s: no speedup there.",
-                            board->baseline_name, without, board->task_count,
-                            ae_text_plural((int64_t)board->task_count, "task", "tasks")));
+        ae_report_note(b->report, table,
+                       ae_report_textf(b->report,
+                                       "%s did not pass, or was not measured, on %zu of %zu %s: no speedup there.",
+                                       board->baseline_name, without, board->task_count,
+                                       ae_text_plural((int64_t)board->task_count, "task", "tasks")));
 }
 
 /* --- matrix ----------------------------------------------------------------------------------------------- */

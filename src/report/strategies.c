@@ -103,7 +103,8 @@ static void note_left_out(struct ae_builder *b, size_t table)
                        ae_report_textf(b->report,
                                        "%d more %s not looked at: a report of so many measurements searches %zu MiB "
                                        "of sources, right programs first. Fewer entrants leave room for all of theirs.",
-                                       left_out, ae_text_plural(left_out, "program was", "programs were"), b->report->searched->most >> 20));
+                                       left_out, ae_text_plural(left_out, "program was", "programs were"),
+                                       b->report->searched->most >> 20));
 }
 
 static bool put_entrants(struct ae_builder *b, const struct shown *s)
@@ -284,12 +285,13 @@ static void put_lifts(struct ae_builder *b, const struct ae_board *board, const 
         row[8] = ae_cell_number(w->p, no_interval);
         row[9] = ae_cell_number(w->q, no_interval);
     }
-    ae_report_note(r, table,
-                   ae_report_textf(r, "%zu right %s of %zu task%s that %s two or more.%s%s", a->programs,
-                                   ae_text_plural((int64_t)a->programs, "program", "programs"), a->tasks,
-                                   a->tasks == 1 ? "" : "s", a->tasks == 1 ? "has" : "have",
-                                   a->tasks < TASKS_FEW ? " With so few tasks nothing here is more than an anecdote." : "",
-                                   known == 0 ? " Too few pairs to say anything of any strategy." : ""));
+    ae_report_note(
+        r, table,
+        ae_report_textf(r, "%zu right %s of %zu task%s that %s two or more.%s%s", a->programs,
+                        ae_text_plural((int64_t)a->programs, "program", "programs"), a->tasks, a->tasks == 1 ? "" : "s",
+                        a->tasks == 1 ? "has" : "have",
+                        a->tasks < TASKS_FEW ? " With so few tasks nothing here is more than an anecdote." : "",
+                        known == 0 ? " Too few pairs to say anything of any strategy." : ""));
     ae_report_note(r, table,
                    "What goes with speed need not cause it: who uses one strategy often uses three. Ladders change one at a "
                    "time (docs/strategies.md); 'acceleval strategies attribute' weighs each beside the others.");

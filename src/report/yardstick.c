@@ -98,13 +98,13 @@ static void add_sentence(struct ae_builder *b, const struct ae_board *board, con
     const char *where = b->collection->environments.count > 1
                             ? ae_report_textf(r, " on %s", ae_builder_environment(b, board->entries->environment))
                             : "";
-    r->summary =
-        ae_report_textf(r,
-                        "%s%sAt %s%s, of the %zu %s with a program `%s` an entrant "
-                        "passes %zu, and the best entrant of each reaches "
-                        "%s its speed.",
-                        r->summary ? r->summary : "", r->summary ? " " : "", ae_size_name(board->entries->size),
-                        where, s->tasks, ae_text_plural((int64_t)s->tasks, "task", "tasks"), s->name, s->passed, ae_cell_print(&s->ratio, text));
+    r->summary = ae_report_textf(
+        r,
+        "%s%sAt %s%s, of the %zu %s with a program `%s` an entrant "
+        "passes %zu, and the best entrant of each reaches "
+        "%s its speed.",
+        r->summary ? r->summary : "", r->summary ? " " : "", ae_size_name(board->entries->size), where, s->tasks,
+        ae_text_plural((int64_t)s->tasks, "task", "tasks"), s->name, s->passed, ae_cell_print(&s->ratio, text));
 }
 
 bool ae_section_yardsticks(struct ae_builder *b, const struct ae_board *board)

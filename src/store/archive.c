@@ -170,19 +170,19 @@ static int put_measurement(void *data, const struct ae_stored *stored)
             json_decref(trials);
             return no_memory(w->err);
         }
-    json_t *line = json_pack("{s:I, s:o, s:o, s:i, s:o, s:i, s:s, s:s, s:o, s:o}", "run", (json_int_t)w->run,
-                             "submission", ae_json_text(m->submission), "entrant", ae_json_text(m->entrant), "sample",
-                             m->sample, "task", ae_json_text(stored->task), "task_version", stored->task_version, "size",
-                             ae_size_name(m->size), "target", ae_target_name(m->target), "options_key",
-                             ae_json_text(stored->options_key), "source_path",
-                             ae_json_text(ae_text_path_tail(m->source_path)));
+    json_t *line =
+        json_pack("{s:I, s:o, s:o, s:i, s:o, s:i, s:s, s:s, s:o, s:o}", "run", (json_int_t)w->run, "submission",
+                  ae_json_text(m->submission), "entrant", ae_json_text(m->entrant), "sample", m->sample, "task",
+                  ae_json_text(stored->task), "task_version", stored->task_version, "size", ae_size_name(m->size),
+                  "target", ae_target_name(m->target), "options_key", ae_json_text(stored->options_key), "source_path",
+                  ae_json_text(ae_text_path_tail(m->source_path)));
     json_t *rest =
         json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:i, s:b, s:o, s:o}", "verdict",
                   ae_verdict_name(m->verdict), "violation", m->violation ? ae_violation_name(m->violation) : "",
                   "detail", ae_json_text(m->detail), "log", m->log ? ae_json_text(m->log) : json_null(), "compile_ns",
-                  (json_int_t)m->compile_ns, "started_ns", (json_int_t)m->started_ns, "wall_ns",
-                  (json_int_t)m->wall_ns, "notes", (json_int_t)m->notes, "sandbox", (json_int_t)m->sandbox, "cores",
-                  m->cores, "seeded", m->seeded, "device_uuid", ae_json_text(m->device_uuid), "trials", trials);
+                  (json_int_t)m->compile_ns, "started_ns", (json_int_t)m->started_ns, "wall_ns", (json_int_t)m->wall_ns,
+                  "notes", (json_int_t)m->notes, "sandbox", (json_int_t)m->sandbox, "cores", m->cores, "seeded",
+                  m->seeded, "device_uuid", ae_json_text(m->device_uuid), "trials", trials);
     if (!line || !rest || json_object_update(line, rest) != 0) {
         json_decref(line);
         json_decref(rest);
@@ -218,12 +218,11 @@ static int choose(void *data, const struct ae_run *run)
     struct chosen *c = &w->chosen[w->chosen_count++];
     *c = (struct chosen){.id = run->id};
     snprintf(c->environment, sizeof c->environment, "%s", run->environment);
-    c->json =
-        json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:b}", "number", (json_int_t)run->id, "started_ns",
-                  (json_int_t)run->started_ns, "finished_ns", (json_int_t)run->finished_ns, "command",
-                  ae_json_text(run->command), "options", ae_json_text(run->options), "version",
-                  ae_json_text(run->version), "environment", ae_json_text(run->environment), "bank",
-                  ae_json_text(run->bank), "seeded", (int)run->seeded);
+    c->json = json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:b}", "number", (json_int_t)run->id, "started_ns",
+                        (json_int_t)run->started_ns, "finished_ns", (json_int_t)run->finished_ns, "command",
+                        ae_json_text(run->command), "options", ae_json_text(run->options), "version",
+                        ae_json_text(run->version), "environment", ae_json_text(run->environment), "bank",
+                        ae_json_text(run->bank), "seeded", (int)run->seeded);
     return c->json ? AE_OK : no_memory(w->err);
 }
 

@@ -15,9 +15,9 @@ struct ae_archive_counts {
     size_t readings; /* by models, of the submissions; on reading: new ones */
 };
 
-/* Writes the runs of these numbers, or all where count is 0, and then also the programs that models have read and no run
- * measured: as all of it stood at one moment, whatever is evaluated meanwhile. AE_E_NOTFOUND where one is not there, AE_E_IO
- * where the stream fails. tool_version: of the program that writes. */
+/* Writes the runs of these numbers, or all where count is 0, and then also the programs that models have read and no
+ * run measured: as all of it stood at one moment, whatever is evaluated meanwhile. AE_E_NOTFOUND where one is not
+ * there, AE_E_IO where the stream fails. tool_version: of the program that writes. */
 int ae_archive_write(struct ae_store *store, const int64_t *runs, size_t count, const char *tool_version, FILE *out,
                      struct ae_archive_counts *ret, struct ae_error *err);
 

@@ -131,16 +131,18 @@ static int compare_known(const void *a, const void *b)
     return environment ? environment : command ? command : strcmp(x->bank, y->bank);
 }
 
-/* Visits the runs of the store, and what is added to them. The same run twice in the store (which nothing but chance or a
- * hostile file makes): the older one takes what the archive has. */
+/* Visits the runs of the store, and what is added to them. The same run twice in the store (which nothing but chance or
+ * a hostile file makes): the older one takes what the archive has. */
 static int know_run(void *data, const struct ae_run *run)
 {
     struct reader *r = data;
-    const size_t environment = strlen(run->environment) + 1, command = strlen(run->command) + 1, bank = strlen(run->bank) + 1;
+    const size_t environment = strlen(run->environment) + 1, command = strlen(run->command) + 1,
+                 bank = strlen(run->bank) + 1;
     struct known *known = malloc(sizeof *known + environment + command + bank);
     if (!known)
         return ae_error_set(r->err, AE_E_NOMEM, "no memory for the runs of the store");
-    *known = (struct known){run->started_ns, run->id, known->texts, known->texts + environment, known->texts + environment + command};
+    *known = (struct known){run->started_ns, run->id, known->texts, known->texts + environment,
+                            known->texts + environment + command};
     memcpy(known->texts, run->environment, environment);
     memcpy(known->texts + environment, run->command, command);
     memcpy(known->texts + environment + command, run->bank, bank);
@@ -157,7 +159,8 @@ static int know_run(void *data, const struct ae_run *run)
 /* 0: there is none. */
 static int64_t find_run(const struct reader *r, const struct ae_run *run)
 {
-    const struct known key = {.started_ns = run->started_ns, .environment = run->environment, .command = run->command, .bank = run->bank};
+    const struct known key = {
+        .started_ns = run->started_ns, .environment = run->environment, .command = run->command, .bank = run->bank};
     struct known *const *found = tfind(&key, &r->known, compare_known);
     return found ? (*found)->id : 0;
 }

@@ -63,19 +63,17 @@ static json_t *reading_of(const struct ae_stored_reading *r)
     for (size_t i = 0; i < r->finding_count; i++) {
         const struct ae_read_finding *f = &r->findings[i];
         (void)json_array_append_new(findings,
-                                    json_pack("[o, o, f, o, o]", ae_json_text(f->strategy),
-                                              ae_json_text(f->presence), f->confidence,
-                                              ae_json_text(f->sentence), lines_of(f->lines)));
+                                    json_pack("[o, o, f, o, o]", ae_json_text(f->strategy), ae_json_text(f->presence),
+                                              f->confidence, ae_json_text(f->sentence), lines_of(f->lines)));
     }
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:b, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "task",
-        ae_json_text(r->task), "model", ae_json_text(r->model), "parameters",
-        ae_json_text(r->parameters), "prompt", ae_json_text(r->prompt), "told", (int)r->told,
-        "created_ns", (json_int_t)r->created_ns, "state", ae_json_text(r->state), "detail",
-        ae_json_text(r->detail), "answered_by", ae_json_text(r->answered_by), "answer",
-        r->answer ? bytes_of(r->answer, r->answer_size) : json_null(), "input_tokens",
-        (json_int_t)r->input_tokens, "output_tokens", (json_int_t)r->output_tokens, "cost",
-        r->cost >= 0 ? json_real(r->cost) : json_null(), "findings", findings);
+    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "task",
+                     ae_json_text(r->task), "model", ae_json_text(r->model), "parameters", ae_json_text(r->parameters),
+                     "prompt", ae_json_text(r->prompt), "told", (int)r->told, "created_ns", (json_int_t)r->created_ns,
+                     "state", ae_json_text(r->state), "detail", ae_json_text(r->detail), "answered_by",
+                     ae_json_text(r->answered_by), "answer",
+                     r->answer ? bytes_of(r->answer, r->answer_size) : json_null(), "input_tokens",
+                     (json_int_t)r->input_tokens, "output_tokens", (json_int_t)r->output_tokens, "cost",
+                     r->cost >= 0 ? json_real(r->cost) : json_null(), "findings", findings);
 }
 
 struct collecting {

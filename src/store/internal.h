@@ -29,8 +29,8 @@ int ae_store_begin(struct ae_store *store, const char *action, struct ae_error *
 int ae_store_commit(struct ae_store *store, const char *action, struct ae_error *err);
 void ae_store_rollback(struct ae_store *store);
 
-/* One view of the file for all statements until the end, whatever others write meanwhile; a view or transaction within one
- * shares it. *ret_outermost goes to the end, which is due after AE_OK only. */
+/* One view of the file for all statements until the end, whatever others write meanwhile; a view or transaction within
+ * one shares it. *ret_outermost goes to the end, which is due after AE_OK only. */
 int ae_store_view_begin(struct ae_store *store, bool *ret_outermost, const char *action, struct ae_error *err);
 void ae_store_view_end(struct ae_store *store, bool outermost);
 
