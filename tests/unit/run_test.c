@@ -11,6 +11,8 @@
 #include "run/answers.h"
 #include "run/bank.h"
 #include "run/buffers.h"
+#include "run/order.h"
+#include "run/twin.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -259,6 +261,61 @@ static void test_what_does_not_fit_is_refused(void **state)
     ae_instance_release(&inst);
 }
 
+/* --- the order of the calls ------------------------------------------------------------------------------ */
+
+enum { ALL = 16, FIRST = 8, GROUP = 4, DRAWS = 2000 };
+
+static void test_order_names_each_instance_once(void **state)
+{
+    (void)state;
+    int order[ALL];
+    for (int draw = 0; draw < DRAWS; draw++) {
+        int seen[ALL] = {0};
+        ae_order_draw(order, FIRST, ALL, GROUP);
+        for (int i = 0; i < ALL; i++) {
+            seen[order[i]]++;
+            assert_true((order[i] < FIRST) == (i < FIRST));
+        }
+        for (int i = 0; i < ALL; i++)
+            assert_int_equal(seen[i], 1);
+    }
+}
+
+/* An even share of 2000 draws is 250 of 8 places and 500 of 4: a tenth of it by chance is out of the question. */
+static void test_order_gives_no_place_away(void **state)
+{
+    (void)state;
+    int order[ALL], first_at[FIRST] = {0}, sibling_at[ALL] = {0};
+    for (int draw = 0; draw < DRAWS; draw++) {
+        ae_order_draw(order, FIRST, ALL, GROUP);
+        for (int i = 0; i < FIRST; i++) {
+            first_at[i] += order[i] == 0;
+            sibling_at[i] += order[i] == AE_TWIN_SIBLING;
+        }
+    }
+    for (int i = 0; i < FIRST; i++) {
+        assert_in_range(first_at[i], DRAWS / FIRST / 2, 2 * DRAWS / FIRST);
+        if (i < GROUP)
+            assert_int_equal(sibling_at[i], 0);
+        else
+            assert_in_range(sibling_at[i], DRAWS / GROUP / 2, 2 * DRAWS / GROUP);
+    }
+}
+
+static void test_order_of_one_group(void **state)
+{
+    (void)state;
+    int order[ALL], sibling_first = 0;
+    for (int draw = 0; draw < DRAWS; draw++) {
+        ae_order_draw(order, 2, 2, GROUP);
+        assert_int_equal(order[0] + order[1], 1);
+        sibling_first += order[0] == AE_TWIN_SIBLING;
+    }
+    assert_in_range(sibling_first, DRAWS / 4, 3 * DRAWS / 4);
+    ae_order_draw(order, 1, 1, GROUP);
+    assert_int_equal(order[0], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +331,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nothing_stays_between_the_arrays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_layout_moves_between_calls, set_up, tear_down),
         cmocka_unit_test(test_what_does_not_fit_is_refused),
+        cmocka_unit_test(test_order_names_each_instance_once),
+        cmocka_unit_test(test_order_gives_no_place_away),
+        cmocka_unit_test(test_order_of_one_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
