@@ -1,35 +1,42 @@
-// SSOR on a cube: five scalar problems, each swept by a few blocks that pass edges to each other.
+// SSOR on a cube: five scalar problems, each swept by tiles that solve their part of a triangular
+// system by a short series and pass edges to each other.
 //
 // Approach: the 5x5 matrix is symmetric and the same everywhere and neighbours enter by plain
 // factors, so in the basis of its eigenvectors the five unknowns are independent scalar problems. A
-// block keeps a tile of lines along i in shared memory over all sweeps, one thread a line; thread
-// (j, k) of the tile takes point i in step i + j + k, so that a block barrier a step is all that
-// orders the points inside. What leaves a tile goes through global memory in packets of half a
-// value and the number of the sweep: whoever finds the number has the value, and no fence or flag
-// is needed. Packets and right-hand side are on their way to shared memory a few steps before they
-// are used. Blocks wait for each other only through packets: all must be resident, so the launch is
-// cooperative. Where a tile does not fit into shared memory, one kernel for each plane i + j + k.
-// Larger inputs pass through pinned slots and are rotated on the way.
+// sweep in order is the solution of a triangular system, and that system is so diagonal that no
+// order is needed to solve it: with the lines along i solved exactly, lines of even and of odd
+// j + k take turns, and each turn leaves at most 0.093 of what was wrong, at every omega up to 1.9.
+// Tiles of lines, one a block, make five or six turns, then exchange their edges, five times a
+// sweep: that leaves at worst 2e-14 of what a sweep changes (simulated for the largest omega and
+// the smallest eigenvalue, tiles, chunks and exchanges included), far below the tolerance. So the
+// values are those of the sweep in order but for rounding. v, its neighbours'
+// edges and the right-hand side stay in shared memory over all sweeps; a thread keeps in registers
+// what the sweep does not change. Edges go through global memory in packets of half a value and the
+// number of the exchange: whoever finds the number or a later one has the value, and no fence or
+// flag is needed. Blocks wait for each other only through packets: all must be resident, so the
+// launch is cooperative. Where tiles do not fit into shared memory, one kernel for each plane
+// i + j + k. Larger inputs pass through pinned slots and are rotated on the way.
 //
-// What bounds it: the sweeps (more than half of the time), and there, as far as the variants tell,
-// the tiles' waiting for each other's edges at the start of each sweep; then the copies.
+// What bounds it: bringing the arrays (0.4 of 0.9 ms at small, 0.8 of 1.4, 1.4 of 2.7) and the
+// allocation; a sweep takes 20, 25 and 44 us.
 //
-// Tried: 8 steps between request and use (a seventh to a quarter slower: what was requested before
-// it was there is fetched again, one value after the other); tiles of 8 x 8 lines (a fifth slower
-// than 16 x 16: more edges); the right-hand side in its own layout, where a warp reads 32 cache
-// lines a step, and requests ahead in registers (equal at small, a tenth slower beyond).
+// Tried: sweeps in order, a point a line and step, packets requested 4 or 8 steps before their use
+// (54, 91 and 127 us a sweep with 8: tiles wait for each other's first values), also with one wait
+// for the last of these (equal at small and medium, a tenth slower at large); four exchanges of
+// seven turns (equal); slots of 40 KB at small instead of plain copies (a fifth slower).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 1.07 ms, medium 1.90 ms, large
-// 3.23 ms (7 %, 11 % and 14 % of bytes, 16 ns a step and 20 us; naive 5.0 to 5.7, 11 to 12 and 20
-// ms). An evaluation, which comes to a call with cold caches, takes 1.27 ms at small.
+// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.89 ms, medium 1.42 ms, large
+// 2.71 ms (9 %, 14 % and 16 % of bytes, 16 ns a step and 20 us; sweeps in order, beside it: 1.36,
+// 2.40 and 3.64 ms; naive 5.0 to 5.7, 11 to 12 and 20 ms).
 #include "transfer.cuh"
 
 #include <cmath>
-#include <cuda_pipeline.h>
 
-constexpr int M = 5;     // unknowns at a point
-constexpr int AHEAD = 4; // steps between the request for a value and its use
-constexpr int TILE_THREADS_MAX = 384;
+constexpr int M = 5;        // unknowns at a point
+constexpr int CHUNK = 8;    // points of a line that a thread has
+constexpr int ROUNDS = 5;   // exchanges of a sweep
+constexpr int EDGE_MIN = 7; // of a tile that has neighbours
+constexpr int TILE_THREADS_MAX = 768;
 constexpr int THREADS = 256;
 constexpr int PIECE_POINTS = 2048; // in a slot
 constexpr int STREAMS = 4;
@@ -120,8 +127,12 @@ static __global__ void rotate(Slots from, const __grid_constant__ Rotation rotat
     }
 }
 
-// A value and the sweep that it comes from; both halves carry the number, since a packet may arrive
-// in two.
+template <int value_> struct Constant {
+    static constexpr int value = value_;
+};
+
+// A value and the exchange that it comes from; both halves carry the number, since a packet may
+// arrive in two.
 using Packet = uint4;
 
 static __device__ Packet load_packet(const Packet *from)
@@ -133,16 +144,17 @@ static __device__ Packet load_packet(const Packet *from)
     return p;
 }
 
-static __device__ void store_packet(Packet *to, double value, unsigned sweep)
+static __device__ void store_packet(Packet *to, double value, unsigned number)
 {
     asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(to),
-                 "r"(static_cast<unsigned>(__double2loint(value))), "r"(sweep),
-                 "r"(static_cast<unsigned>(__double2hiint(value))), "r"(sweep));
+                 "r"(static_cast<unsigned>(__double2loint(value))), "r"(number),
+                 "r"(static_cast<unsigned>(__double2hiint(value))), "r"(number));
 }
 
-static __device__ bool is_of(const Packet &p, unsigned sweep)
+// Of this exchange or a later one, which holds what is nearer to the truth.
+static __device__ bool is_from(const Packet &p, unsigned number)
 {
-    return p.y == sweep && p.w == sweep;
+    return p.y == p.w && p.y >= number;
 }
 
 static __device__ double value_of(const Packet &p)
@@ -152,9 +164,38 @@ static __device__ double value_of(const Packet &p)
 
 struct Plan {
     int n, tiles, edge; // tiles along j and along k; lines along an edge of a full tile
-    int pitch;          // elements of a line in shared memory
+    int half_passes;    // between exchanges
     int sweeps;
     double omega;
+    __host__ __device__ int width() const
+    {
+        return (edge + 3) / 2;
+    }
+    __host__ __device__ int pairs() const
+    {
+        return (edge * edge + 1) / 2;
+    }
+    // Lines start an odd number of elements apart. Those of v have a 0 before them.
+    __host__ __device__ int pitch() const
+    {
+        return (n + 1) | 1;
+    }
+    __host__ __device__ int g_pitch() const
+    {
+        return n | 1;
+    }
+    __host__ __device__ int v_elements() const
+    {
+        return 2 * (edge + 2) * width() * pitch() + 1;
+    }
+    __host__ __device__ int g_elements() const
+    {
+        return 2 * pairs() * g_pitch() + CHUNK;
+    }
+    __host__ __device__ int threads() const
+    {
+        return pairs() * ((n + CHUNK - 1) / CHUNK);
+    }
 };
 
 // Packets leave a block over its four edges: to the tiles at higher j, at higher k, at lower j, at
@@ -164,21 +205,27 @@ static __device__ Packet *edge_of(const Plan &plan, Packet *packets, int block, 
     return packets + (static_cast<size_t>(block) * 4 + side) * plan.edge * plan.n;
 }
 
+// A sweep is a triangular system: v = d + cx v[i-1] + cy v[j-1] + cz v[k-1], where d holds all
+// that is known before it. Its lines are solved along i by turns, all with even j + k, then all
+// with odd j + k, from what the others held before; each turn shrinks what is wrong to 0.093 of it
+// or less, whatever omega, until nothing is left but rounding.
 static __global__ void __launch_bounds__(TILE_THREADS_MAX)
     sweep_tiles(Plan plan, const __grid_constant__ Rotation rotation, double *v, const double *g,
-                double *ordered_g, Packet *packets)
+                Packet *packets)
 {
     extern __shared__ double shared[];
-    const int n = plan.n, edge = plan.edge, pitch = plan.pitch;
-    const int block = blockIdx.x, tiles = plan.tiles;
+    const int n = plan.n, edge = plan.edge, tiles = plan.tiles, width = plan.width();
+    const int pitch = plan.pitch(), g_pitch = plan.g_pitch(), pairs = plan.pairs();
+    const int block = blockIdx.x;
     const int m = block / (tiles * tiles), tj = block % tiles, tk = block / tiles % tiles;
     const int first_j = tj * edge, first_k = tk * edge;
     const int size_j = min(edge, n - first_j), size_k = min(edge, n - first_k);
-    double *tile = shared, *halos = tile + edge * edge * pitch; // halos: of the four sides
-    // What comes from global memory is on its way to shared memory AHEAD steps before it is used.
-    Packet *const packets_j = reinterpret_cast<Packet *>(halos + 4 * edge * pitch),
-                  *const packets_k = packets_j + AHEAD * edge;
-    double *const g_ahead = reinterpret_cast<double *>(packets_k + AHEAD * edge);
+    // The tile between lines of its neighbours; j and k count from 1. Lines with even j + k lie
+    // before the others.
+    double *const tile = shared + 1, *const tile_g = shared + plan.v_elements();
+    auto line_of = [&](int j, int k) {
+        return (((j + k) % 2 * (edge + 2) + k) * width + j / 2) * pitch;
+    };
 
     const double share = plan.omega / rotation.lambda[m], keep = 1 - plan.omega;
     const double cx = share * CX, cy = share * CY, cz = share * CZ;
@@ -186,155 +233,149 @@ static __global__ void __launch_bounds__(TILE_THREADS_MAX)
     double *const v_m = v + m * cube;
     const double *const g_m = g + m * cube;
     auto line_at = [&](int j, int k) {
-        return (static_cast<size_t>(first_k + k) * n + (first_j + j)) * n;
+        return (static_cast<size_t>(first_k + k - 1) * n + (first_j + j - 1)) * n;
     };
 
-    auto load_tile = [&](const double *from) {
-        for (int line = threadIdx.x / 32; line < size_j * size_k; line += blockDim.x / 32) {
-            const int j = line % size_j, k = line / size_j;
+    for (int e = threadIdx.x; e < plan.v_elements() + plan.g_elements(); e += blockDim.x)
+        shared[e] = 0;
+    __syncthreads();
+    for (int line = threadIdx.x / 32; line < (size_j + 2) * (size_k + 2); line += blockDim.x / 32) {
+        const int j = line % (size_j + 2), k = line / (size_j + 2);
+        const bool inside_j = j > 0 && j <= size_j, inside_k = k > 0 && k <= size_k;
+        if (!(inside_j || inside_k) || first_j + j < 1 || first_j + j > n || first_k + k < 1 ||
+            first_k + k > n)
+            continue;
+        for (int i = threadIdx.x % 32; i < n; i += 32)
+            tile[line_of(j, k) + i] = v_m[line_at(j, k) + i];
+        if (inside_j && inside_k) {
+            const int q =
+                edge % 2 ? ((k - 1) * edge + j - 1) / 2 : (k - 1) * (edge / 2) + (j - 1) / 2;
             for (int i = threadIdx.x % 32; i < n; i += 32)
-                tile[(k * edge + j) * pitch + i] = from[line_at(j, k) + i];
+                tile_g[((j + k) % 2 * pairs + q) * g_pitch + i] = g_m[line_at(j, k) + i];
         }
-        __syncthreads();
-    };
-    const int j = threadIdx.x % edge, k = threadIdx.x / edge;
-    const bool has_line = j < size_j && k < size_k;
-    double *const mine = tile + (k * edge + j) * pitch;
-    const int steps = n + size_j - 1 + size_k - 1, threads = blockDim.x;
+    }
+    __syncthreads();
 
-    // g in the order in which the threads need it, so that a step reads whole lines.
-    double *const my_g =
-        ordered_g + static_cast<size_t>(block) * (n + 2 * (edge - 1)) * threads + threadIdx.x;
-    load_tile(g_m);
-    for (int step = 0; step < steps; step++) {
-        const int i = step - j - k;
-        if (has_line && i >= 0 && i < n)
-            my_g[step * threads] = mine[i];
+    // A thread has CHUNK points of two lines, one with even and one with odd j + k.
+    const int pair = threadIdx.x % pairs, first_i = threadIdx.x / pairs * CHUNK;
+    int line_j[2], line_k[2], count[2];
+#pragma unroll
+    for (int p = 0; p < 2; p++) {
+        const int in_row = edge % 2 ? (2 * pair + p) % edge : 0;
+        const int k = edge % 2 ? (2 * pair + p) / edge : pair / (edge / 2);
+        const int j = edge % 2 ? in_row : 2 * (pair % (edge / 2)) + (p + k) % 2;
+        line_j[p] = j + 1;
+        line_k[p] = k + 1;
+        count[p] = j < size_j && k < size_k ? max(0, min(CHUNK, n - first_i)) : 0;
     }
-    __syncthreads();
-    load_tile(v_m);
-    // The first sweep finds the initial state beyond the high edges; beyond the low ones it
-    // receives before it uses. Outside the cube everything is 0.
-    for (int e = threadIdx.x; e < 4 * edge * n; e += blockDim.x) {
-        const int side = e / (edge * n), a = e / n % edge, i = e % n;
-        double value = 0;
-        if (side == 0 && first_j + size_j < n && a < size_k)
-            value = v_m[line_at(size_j, a) + i];
-        if (side == 1 && first_k + size_k < n && a < size_j)
-            value = v_m[line_at(a, size_k) + i];
-        halos[(side * edge + a) * pitch + i] = value;
-    }
-    __syncthreads();
 
     for (int sweep = 0; sweep < plan.sweeps; sweep++) {
         const bool up = sweep % 2 == 0;
-        const unsigned number = static_cast<unsigned>(sweep) + 1;
-        const int delay = up ? j + k : size_j - 1 - j + size_k - 1 - k;
-        // Sides 0, 1: high j, high k; 2, 3: low j, low k. In front: what this sweep has passed.
-        const bool edge_front_j = has_line && (up ? j == 0 : j == size_j - 1);
-        const bool edge_front_k = has_line && (up ? k == 0 : k == size_k - 1);
-        const bool edge_back_j = has_line && (up ? j == size_j - 1 : j == 0);
-        const bool edge_back_k = has_line && (up ? k == size_k - 1 : k == 0);
-        double *const front_j =
-            edge_front_j ? halos + ((up ? 2 : 0) * edge + k) * pitch : mine + (up ? -pitch : pitch);
-        double *const front_k = edge_front_k ? halos + ((up ? 3 : 1) * edge + j) * pitch
-                                             : mine + (up ? -edge : edge) * pitch;
-        const double *const back_j =
-            edge_back_j ? halos + ((up ? 0 : 2) * edge + k) * pitch : mine + (up ? pitch : -pitch);
-        const double *const back_k = edge_back_k ? halos + ((up ? 1 : 3) * edge + j) * pitch
-                                                 : mine + (up ? edge : -edge) * pitch;
-        const bool receives_j = edge_front_j && (up ? tj > 0 : tj < tiles - 1);
-        const bool receives_k = edge_front_k && (up ? tk > 0 : tk < tiles - 1);
-        const bool sends_j = edge_back_j && (up ? tj < tiles - 1 : tj > 0);
-        const bool sends_k = edge_back_k && (up ? tk < tiles - 1 : tk > 0);
-        const int side_j = up ? 0 : 2, side_k = up ? 1 : 3;
-        const Packet *const from_j =
-            receives_j ? edge_of(plan, packets, block + (up ? -1 : 1), side_j) + k * n : nullptr;
-        const Packet *const from_k =
-            receives_k ? edge_of(plan, packets, block + (up ? -tiles : tiles), side_k) + j * n
-                       : nullptr;
-        Packet *const to_j = edge_of(plan, packets, block, side_j) + k * n;
-        Packet *const to_k = edge_of(plan, packets, block, side_k) + j * n;
-
-        auto request = [&](int a, int step) {
-            const int at = step - delay, i = up ? at : n - 1 - at; // at: in the order of the sweep
-            if (has_line && at >= 0 && at < n) {
-                __pipeline_memcpy_async(g_ahead + a * threads + threadIdx.x,
-                                        my_g + (up ? step : steps - 1 - step) * threads,
-                                        sizeof(double));
-                if (receives_j)
-                    __pipeline_memcpy_async(packets_j + a * edge + k, from_j + i, sizeof(Packet));
-                if (receives_k)
-                    __pipeline_memcpy_async(packets_k + a * edge + j, from_k + i, sizeof(Packet));
-            }
-            __pipeline_commit();
-        };
         const int forth = up ? 1 : -1;
-        double before = 0; // new value of the neighbour along i
-        double old = 0;    // of the point that is prepared
-        double prepared = 0;
-        // All of a point's value but for the neighbours that are not there yet.
-        auto prepare = [&](int at, int a) {
-            if (!has_line || at < 0 || at >= n)
-                return;
-            const int i = up ? at : n - 1 - at;
-            if (at == 0)
-                old = mine[i];
-            const double next = at < n - 1 ? mine[i + forth] : 0.0;
-            prepared = fma(keep, old, share * g_ahead[a * threads + threadIdx.x]);
-            prepared = fma(cx, next, prepared);
-            prepared = fma(cy, back_j[i], prepared);
-            prepared = fma(cz, back_k[i], prepared);
-            prepared = fma(cx, before, prepared);
-            old = next;
-        };
+        double d[2][CHUNK], before[2]; // before: of the point before the chunk
+        int here[2], front_j[2], front_k[2], source[2];
 #pragma unroll
-        for (int a = 0; a < AHEAD; a++)
-            request(a, a);
-        __pipeline_wait_prior(AHEAD - 1);
-        prepare(-delay, 0);
-        for (int step = 0; step < steps; step += AHEAD) {
+        for (int p = 0; p < 2; p++) {
+            const int j = line_j[p], k = line_k[p];
+            here[p] = line_of(j, k) + first_i;
+            front_j[p] = line_of(j - forth, k) + first_i;
+            front_k[p] = line_of(j, k - forth) + first_i;
+            source[p] = here[p] + (up ? -1 : count[p]);
+            if (count[p] > 0) {
+                before[p] = tile[source[p]];
+                const double *const old = tile + here[p], *const next = old + forth,
+                                    *const back_j = tile + line_of(j + forth, k) + first_i,
+                                    *const back_k = tile + line_of(j, k + forth) + first_i,
+                                    *const mine_g = tile_g + (p * pairs + pair) * g_pitch + first_i;
 #pragma unroll
-            for (int a = 0; a < AHEAD; a++) {
-                const int at = step + a - delay, i = up ? at : n - 1 - at;
-                __pipeline_wait_prior(AHEAD - 2);
-                __syncthreads();
-                if (has_line && at >= 0 && at < n) {
-                    double from_front_j, from_front_k;
-                    if (receives_j) {
-                        Packet p = packets_j[a * edge + k];
-                        while (!is_of(p, number))
-                            p = load_packet(from_j + i);
-                        front_j[i] = from_front_j = value_of(p);
-                    } else {
-                        from_front_j = front_j[i];
-                    }
-                    if (receives_k) {
-                        Packet p = packets_k[a * edge + j];
-                        while (!is_of(p, number))
-                            p = load_packet(from_k + i);
-                        front_k[i] = from_front_k = value_of(p);
-                    } else {
-                        from_front_k = front_k[i];
-                    }
-                    before = fma(cz, from_front_k, fma(cy, from_front_j, prepared));
-                    mine[i] = before;
-                    if (sends_j)
-                        store_packet(to_j + i, before, number);
-                    if (sends_k)
-                        store_packet(to_k + i, before, number);
+                for (int x = 0; x < CHUNK; x++) { // what lies beyond the end is not used
+                    double sum = fma(keep, old[x], share * mine_g[x]);
+                    sum = fma(cx, next[x], sum);
+                    sum = fma(cy, back_j[x], sum);
+                    d[p][x] = fma(cz, back_k[x], sum);
                 }
-                // The neighbours behind change no sooner than a step after this point's.
-                prepare(at + 1, (a + 1) % AHEAD);
-                request(a, step + a + AHEAD);
             }
         }
         __syncthreads();
+
+        auto solve = [&](auto parity) {
+            constexpr int p = decltype(parity)::value;
+            if (count[p] > 0) {
+                const double *const at_j = tile + front_j[p], *const at_k = tile + front_k[p];
+                double *const mine = tile + here[p];
+                double sum[CHUNK];
+#pragma unroll
+                for (int x = 0; x < CHUNK; x++)
+                    sum[x] = fma(cz, at_k[x], fma(cy, at_j[x], d[p][x]));
+                double value = before[p];
+                if (up) {
+#pragma unroll
+                    for (int x = 0; x < CHUNK; x++)
+                        if (x < count[p])
+                            mine[x] = value = fma(cx, value, sum[x]);
+                } else {
+#pragma unroll
+                    for (int x = CHUNK - 1; x >= 0; x--)
+                        if (x < count[p])
+                            mine[x] = value = fma(cx, value, sum[x]);
+                }
+            }
+            // The other lines rest now.
+            if (count[1 - p] > 0)
+                before[1 - p] = tile[source[1 - p]];
+        };
+        // Sides 0, 1: high j, high k; 2, 3: low j, low k.
+        const int side_j = up ? 0 : 2, side_k = up ? 1 : 3;
+        const bool receives_j = up ? tj > 0 : tj < tiles - 1,
+                   receives_k = up ? tk > 0 : tk < tiles - 1;
+        const bool sends_j = up ? tj < tiles - 1 : tj > 0, sends_k = up ? tk < tiles - 1 : tk > 0;
+        const Packet *const from_j = edge_of(plan, packets, block + (up ? -1 : 1), side_j);
+        const Packet *const from_k = edge_of(plan, packets, block + (up ? -tiles : tiles), side_k);
+        Packet *const to_j = edge_of(plan, packets, block, side_j);
+        Packet *const to_k = edge_of(plan, packets, block, side_k);
+        int turn = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            for (int h = 0; h < plan.half_passes; h++, turn ^= 1) {
+                if (turn == 0)
+                    solve(Constant<0>());
+                else
+                    solve(Constant<1>());
+                __syncthreads();
+            }
+            const unsigned number = static_cast<unsigned>(sweep * ROUNDS + round) + 1;
+            for (int e = threadIdx.x; e < edge * n; e += blockDim.x) {
+                const int a = e / n + 1, i = e % n;
+                if (sends_j && a <= size_k)
+                    store_packet(to_j + e, tile[line_of(up ? size_j : 1, a) + i], number);
+                if (sends_k && a <= size_j)
+                    store_packet(to_k + e, tile[line_of(a, up ? size_k : 1) + i], number);
+            }
+            for (int e = threadIdx.x; e < edge * n; e += blockDim.x) {
+                const int a = e / n + 1, i = e % n;
+                const bool wants_j = receives_j && a <= size_k, wants_k = receives_k && a <= size_j;
+                Packet p_j = {}, p_k = {};
+                if (wants_j)
+                    p_j = load_packet(from_j + e);
+                if (wants_k)
+                    p_k = load_packet(from_k + e);
+                if (wants_j) {
+                    while (!is_from(p_j, number))
+                        p_j = load_packet(from_j + e);
+                    tile[line_of(up ? 0 : size_j + 1, a) + i] = value_of(p_j);
+                }
+                if (wants_k) {
+                    while (!is_from(p_k, number))
+                        p_k = load_packet(from_k + e);
+                    tile[line_of(a, up ? 0 : size_k + 1) + i] = value_of(p_k);
+                }
+            }
+            __syncthreads();
+        }
     }
     for (int line = threadIdx.x / 32; line < size_j * size_k; line += blockDim.x / 32) {
-        const int lj = line % size_j, lk = line / size_j;
+        const int j = line % size_j + 1, k = line / size_j + 1;
         for (int i = threadIdx.x % 32; i < n; i += 32)
-            v_m[line_at(lj, lk) + i] = tile[(lk * edge + lj) * pitch + i];
+            v_m[line_at(j, k) + i] = tile[line_of(j, k) + i];
     }
 }
 
@@ -417,20 +458,23 @@ static __global__ void residual(int n, const __grid_constant__ Rotation rotation
         out[warp] = sqrt(sum / points);
 }
 
-// The fewest tiles whose blocks can all be resident. False if there are none.
+// The most tiles whose blocks are resident, one a processor. False if there are none.
 static bool plan_tiles(int n, int processors, Plan *ret, size_t *ret_shared)
 {
     int device, limit;
     CHECK(cudaGetDevice(&device));
     CHECK(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    for (int tiles = 1; tiles <= 8; tiles++) {
-        const int edge = (n + tiles - 1) / tiles;
-        if ((tiles - 1) * edge >= n)
+    for (int tiles = 8; tiles >= 1; tiles--) {
+        Plan plan = {};
+        plan.n = n;
+        plan.tiles = tiles;
+        plan.edge = (n + tiles - 1) / tiles;
+        if (tiles > 1 && (plan.edge < EDGE_MIN || (tiles - 1) * plan.edge >= n))
             continue;
-        const int pitch = n + n % 2; // lines that start an odd number apart, less the skew of one
-        const int threads = (edge * edge + 31) / 32 * 32;
-        const size_t bytes = static_cast<size_t>(edge) * (edge + 4) * pitch * sizeof(double) +
-                             AHEAD * (2 * edge * sizeof(Packet) + threads * sizeof(double));
+        plan.half_passes = plan.edge < 10 ? 6 : 5;
+        const int threads = (plan.threads() + 31) / 32 * 32;
+        const size_t bytes =
+            static_cast<size_t>(plan.v_elements() + plan.g_elements()) * sizeof(double);
         if (bytes > static_cast<size_t>(limit) || threads > TILE_THREADS_MAX)
             continue;
         int resident;
@@ -438,12 +482,9 @@ static bool plan_tiles(int n, int processors, Plan *ret, size_t *ret_shared)
                                    static_cast<int>(bytes)));
         CHECK(
             cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, sweep_tiles, threads, bytes));
-        if (static_cast<long long>(resident) * processors < M * tiles * tiles)
+        if (M * tiles * tiles > processors * (tiles > 1 ? min(resident, 1) : resident))
             continue;
-        ret->n = n;
-        ret->tiles = tiles;
-        ret->edge = edge;
-        ret->pitch = pitch;
+        *ret = plan;
         *ret_shared = bytes;
         return true;
     }
@@ -504,13 +545,9 @@ extern "C" void solution_compute(int n, int iters, int omega_milli, const double
     const int most = (points + THREADS - 1) / THREADS,
               blocks = most < processors ? most : processors;
     const bool small = 2 * bytes < transfer::RING_FROM;
-    const int tile_threads = (plan.edge * plan.edge + 31) / 32 * 32;
-    const size_t ordered_bytes = static_cast<size_t>(tile_blocks) * (n + 2 * (plan.edge - 1)) *
-                                 tile_threads * sizeof(double);
-    // Packets, the counter; v, g; g in order; u0 and rhs, if they are to be copied; squares, the
-    // answer.
-    const size_t v_at = (packet_bytes + 256 + 255) / 256 * 256, ordered_at = v_at + 2 * bytes,
-                 inputs_at = ordered_at + ordered_bytes,
+    const int tile_threads = (plan.threads() + 31) / 32 * 32;
+    // Packets, the counter; v, g; u0 and rhs, if they are to be copied; squares, the answer.
+    const size_t v_at = (packet_bytes + 256 + 255) / 256 * 256, inputs_at = v_at + 2 * bytes,
                  squares_at = inputs_at + (small ? 2 * bytes : 0);
     char *memory;
     CHECK(cudaMalloc(&memory, squares_at + (static_cast<size_t>(blocks) + 1) * M * sizeof(double)));
@@ -528,11 +565,9 @@ extern "C" void solution_compute(int n, int iters, int omega_milli, const double
     } else {
         bring(points, rotation, u0, rhs, v, g);
     }
-    if (tiled && iters > 0) {
+    if (tiled) {
         Packet *packets = reinterpret_cast<Packet *>(memory);
-        double *ordered_g = reinterpret_cast<double *>(memory + ordered_at);
-        void *arguments[] = {&plan,   const_cast<Rotation *>(&rotation), &v, &g, &ordered_g,
-                             &packets};
+        void *arguments[] = {&plan, const_cast<Rotation *>(&rotation), &v, &g, &packets};
         CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(sweep_tiles),
                                           dim3(tile_blocks), dim3(tile_threads), arguments,
                                           shared_bytes, nullptr));
