@@ -5,33 +5,39 @@
 // grid; columns do not travel. A kernel fetches the slots over the bus, divides by the diagonal and
 // lays the coefficients out by direction. Whenever some planes are complete the upward sweep goes
 // on over them, so that it is done soon after the copy. The downward sweep follows; it needs the
-// later half of each row only, for the sum over the earlier half is what the upward sweep left. A
-// block sweeps some planes line by line; blocks pass values to the next planes through global
-// memory, one line apart, and along a line the recurrence is a scan. The result goes back through
-// the same pinned slots. Any other matrix goes over as it is and is swept by a warp a row, in
-// order, each waiting for the rows that it needs.
+// later half of each row only, for the sum over the earlier half is what the upward sweep left. In
+// a sweep a warp takes a plane line by line, up to five points a lane; along a line the recurrence
+// is a scan, whose factors are found a line ahead. Coefficients are on their way to shared memory
+// four lines ahead. Up to four planes lie in a block and pass lines through shared memory; blocks
+// pass them through global memory, where a warp more asks for four lines of the plane before at a
+// time. The result goes back through the same pinned slots. Any other matrix, and grids with longer
+// lines, go over as they are and are swept by a warp a row, in order, each waiting for the rows
+// that it needs.
 //
-// What bounds it: the host's reading of matrix and columns; the downward sweep takes 0.2, 0.5 and
-// 1.2 ms after that.
+// What bounds it: the host's reading of matrix and columns; the downward sweep takes 0.13, 0.33 and
+// 1.5 ms after that, between one and four microseconds a line: the one warp of a plane has
+// hundreds of instructions a line, most of which wait for each other.
 //
-// Tried: one and two planes a block (equal within the noise); a lane a line and a point a step in
-// tiles of 32 lines, with requests ahead in registers or through shared memory (a quarter to a half
-// slower at small, equal beyond); slots of 512 rows and twelve threads (equal).
+// Tried: a block for one, two or four planes, a thread a point, with block barriers (0.2, 0.5 and
+// 1.2 ms a sweep); a lane a line and a point a step in tiles of 32 lines, with requests ahead in
+// registers or through shared memory, also with one wait for the last of these (a quarter to a
+// half slower at small, equal beyond); slots of 512 rows and twelve threads (equal); another way of
+// starting the threads (equal).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 1.14 ms, medium 4.0 to 4.8 ms,
-// large 31 ms, 25 ms at best (19 %, 49 to 59 % and 61 % of what the bus would need for the whole
-// matrix; naive 5.0, 31 to 35 and 208 to 218 ms). An evaluation, which comes to a call with cold
-// caches, takes 1.24 ms at small. The CPU program parallel wins there, with 0.95 ms on 15 cores:
-// the matrix has to cross the bus, and lies in the caches of the host.
+// Measured end to end on an NVIDIA H200 with 16 virtual cores, whose host was slower than at other
+// times: small 1.29 ms, medium 6.6 ms, 4.8 ms at best, large 37 ms, 24 ms at best (17 %, 35 to 48 %
+// and 50 to 76 % of what the bus would need for the whole matrix; a thread a point, beside
+// it: 1.49, 7.4 and 39 ms, 1.23, 5.4 and 35 ms at best; naive 5.0, 31 to 35 and 208 to 218 ms).
 #include "transfer.cuh"
+
+#include <cuda_pipeline.h>
 
 constexpr int PIECE_ROWS = 1024; // rows of the matrix in a slot
 
 constexpr int STREAMS = 4;
 constexpr int BLOCK_ROWS = 64, ROW_LANES = 4, THREADS = BLOCK_ROWS * ROW_LANES;
 constexpr int STENCIL = 27, CENTRE = 13;
-constexpr int WIDTH_MAX = 480;                      // points of a line that a block can sweep
-constexpr int SWEEP_THREADS = 640, SWEEP_DEPTH = 4; // of a block, at most
+constexpr int WIDTH_MAX = 160; // points of a line that a warp can sweep
 constexpr int SCAN_STEPS = 5;
 
 // A grid whose points are joined to all neighbours, x fastest; every edge has at least two points.
@@ -155,133 +161,259 @@ static __device__ void store_shared_value(double *to, double v)
     asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(to), "d"(v));
 }
 
-static __device__ void prefetch(const double *at)
+// A sweep over some planes of the grid, upwards or downwards: x = p + q less the sum over the
+// neighbours that come earlier in the sweep. A block takes a few planes, a warp each; a lane has
+// POINTS points of the present line. The neighbours in earlier lines are summed first; then
+// x_i = d_i + c_i x_(i-1) along the line is a scan, whose factors are found a line ahead, as is the
+// sum over two of the three lines of the plane before. A warp more fetches the plane before the
+// block's first from global memory, where x is unset as long as the sweep has not been there.
+// Between warps lines go through rings in shared memory. Blocks take their planes in order, so
+// whoever waits does so for a block that runs. Downwards everything is mirrored.
+constexpr int RING = 8;    // lines of a plane
+constexpr int STAGES = 4;  // lines of coefficients that are in shared memory or on their way there
+constexpr int FETCHED = 4; // lines asked for together
+constexpr int PLANES_MAX = 4;
+
+// Waits until a warp of the block is done with so many lines.
+static __device__ void await_lines(const int *done, int lines)
 {
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+    int there;
+    do
+        asm volatile("ld.volatile.shared.s32 %0, [%1];"
+                     : "=r"(there)
+                     : "r"(static_cast<unsigned>(__cvta_generic_to_shared(done))));
+    while (there < lines);
+    __syncwarp();
 }
 
-// A sweep over some planes of the grid, upwards or downwards: x = p + q less the sum over the
-// neighbours that come earlier in the sweep. A block takes a few planes, `depth`, each two lines
-// behind the one before, and some warps of it the present line of a plane, a thread a point. The
-// neighbours in earlier lines are summed first; then x_i = d_i + c_i x_(i-1) along the line is a
-// scan, whose factors are known beforehand. Lines of the plane before a block's first are awaited
-// value by value: x is unset where the sweep has not been. Blocks take their planes in order, so
-// whoever waits does so for a block that runs. Downwards everything is mirrored.
-template <bool UP>
-static __global__ void __launch_bounds__(SWEEP_THREADS)
+template <bool UP, int POINTS>
+static __global__ void __launch_bounds__(32 * (PLANES_MAX + 1))
     sweep(Stencils s, int first, int end, int depth, const double *p, const double *q, double *x,
           int *ticket, int first_ticket)
 {
-    extern __shared__ double shared[];
+    extern __shared__ __align__(16) double shared[];
     __shared__ int taken;
-    constexpr int FAR = 6; // lines
-    const int nx = s.g.nx, ny = s.g.ny, width = nx + 2, warps = blockDim.x / 32 / depth;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % warps,
-              level = threadIdx.x / 32 / warps, t = warp * 32 + lane;
-    // Of the plane before and of the block's planes: the last four lines, between zeros.
-    double *const before_rows = shared + level * 4 * width, *const rows = before_rows + 4 * width;
-    double *const totals = shared + (depth + 1) * 4 * width + level * warps * 2;
+    __shared__ int done[PLANES_MAX + 2];   // lines, by warp
+    constexpr int WIDTH = 32 * POINTS + 2; // of a line in a ring, between zeros
+    const int nx = s.g.nx, ny = s.g.ny, pitch = s.pitch;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    double *const rings = shared, *const stages = shared + (depth + 1) * RING * WIDTH;
+    const int stage_size = (CENTRE + 2) * pitch;
     if (threadIdx.x == 0)
         taken = atomicAdd(ticket, 1) - first_ticket;
-    for (int i = threadIdx.x; i < (depth + 1) * 4 * width; i += blockDim.x)
-        shared[i] = 0;
+    for (int i = threadIdx.x; i < (depth + 1) * RING * WIDTH; i += blockDim.x)
+        rings[i] = 0;
     __syncthreads();
-    const int z = first + taken * depth + level; // z, y, t: in the order of the sweep
-    const int iz = UP ? z : s.g.nz - 1 - z, ix = UP ? t : nx - 1 - t;
-    const bool inside = t < nx && z < end, waits = inside && level == 0 && z > 0;
+    const int z = first + taken * depth + warp - 1; // in the order of the sweep, as y and t
+    if (lane == 0) {
+        done[warp] = warp > 0 || z >= 0 ? 0 : ny; // before the first plane there are zeros
+        if (warp == depth)
+            done[warp + 1] = ny;
+    }
+    __syncthreads();
+    if (z >= end) { // the one before has nobody to wait for
+        if (lane == 0)
+            *const_cast<volatile int *>(done + warp) = ny;
+        return;
+    }
+    const int iz = UP ? z : s.g.nz - 1 - z;
     auto line_of = [&](int y) { return iz * ny + (UP ? y : ny - 1 - y); };
-    auto place = [&](int y) { return static_cast<size_t>(line_of(y)) * nx + ix; };
-    auto coefficient = [&](int y, int k) {
-        return s.a +
-               (static_cast<size_t>(line_of(y)) * STENCIL + (UP ? k : STENCIL - 1 - k)) * s.pitch +
-               ix;
-    };
-    const double *before = x + (UP ? -1 : 1) * static_cast<ptrdiff_t>(nx) * ny; // the plane before
-    auto await = [&](int y, double v) {
-        while (is_unset(v))
-            v = load_shared_value(before + place(y));
-        return v;
+    double *const ring = rings + warp * RING * WIDTH;
+    auto row_of = [&](double *of, int y) { return of + y % RING * WIDTH; };
+    // The line is there for others; this warp's lines up to y were read from the ring before.
+    auto publish = [&](int y) {
+        __threadfence_block();
+        __syncwarp();
+        if (lane == 0)
+            *const_cast<volatile int *>(done + warp) = y + 1;
     };
 
-    double next[CENTRE], next_start = 0, pending = 0;
+    if (warp == 0) {
+        for (int y = 0; z >= 0 && y < ny;) {
+            double v[FETCHED][POINTS];
 #pragma unroll
-    for (int k = 0; k < CENTRE; k++)
-        next[k] = 0;
-    if (inside) {
+            for (int f = 0; f < FETCHED; f++)
 #pragma unroll
-        for (int k = 0; k < CENTRE; k++)
-            next[k] = *coefficient(0, k);
-        for (int y = 1; y < FAR && y < ny && t % 4 == 0; y++)
-            for (int k = 0; k < CENTRE; k++)
-                prefetch(coefficient(y, k));
-        next_start = p[place(0)] + (q ? q[place(0)] : 0.0);
-    }
-    if (waits) {
-        before_rows[t + 1] = await(0, load_shared_value(before + place(0)));
-        if (ny > 1)
-            pending = load_shared_value(before + place(1));
-    }
-    __syncthreads();
-    for (int y = -2 * level; y < ny + 2 * (depth - 1 - level); y++) {
-        const bool active = inside && y >= 0 && y < ny;
-        double a[CENTRE], sum = next_start;
+                for (int e = 0; e < POINTS; e++) {
+                    const int t = lane + 32 * e;
+                    v[f][e] = 0;
+                    if (y + f < ny && t < nx)
+                        v[f][e] = load_shared_value(x + static_cast<size_t>(line_of(y + f)) * nx +
+                                                    (UP ? t : nx - 1 - t));
+                }
+            int come = 0;
 #pragma unroll
-        for (int k = 0; k < CENTRE; k++)
-            a[k] = next[k];
-        if (active && y + 1 < ny) {
-            next_start = p[place(y + 1)] + (q ? q[place(y + 1)] : 0.0);
+            for (int f = 0; f < FETCHED; f++) {
+                bool missing = false;
 #pragma unroll
-            for (int k = 0; k < CENTRE; k++)
-                next[k] = *coefficient(y + 1, k);
-            if (y + FAR < ny && t % 4 == 0)
-                for (int k = 0; k < CENTRE; k++)
-                    prefetch(coefficient(y + FAR, k));
+                for (int e = 0; e < POINTS; e++)
+                    missing |= is_unset(v[f][e]);
+                if (come == f && y + f < ny && __all_sync(~0u, !missing)) {
+                    await_lines(done + 1, y + f - RING + 1);
+                    double *const row = row_of(ring, y + f);
+#pragma unroll
+                    for (int e = 0; e < POINTS; e++)
+                        row[1 + lane + 32 * e] = v[f][e];
+                    come++;
+                }
+            }
+            if (come > 0)
+                publish(y + come - 1);
+            y += come;
         }
-        if (active) {
-            const double *two_back = before_rows + ((y + 3) & 3) * width + t,
-                         *back = before_rows + (y & 3) * width + t;
+        return;
+    }
+
+    double *const ring_before = ring - RING * WIDTH;
+    double *const my_stages = stages + (warp - 1) * STAGES * stage_size;
+    const int t0 = lane * POINTS;
+    auto request = [&](int y) {
+        if (y < ny) {
+            double *const stage = my_stages + y % STAGES * stage_size;
+            const int line = line_of(y);
+            const double *const from =
+                s.a + (static_cast<size_t>(line) * STENCIL + (UP ? 0 : CENTRE + 1)) * pitch;
+            for (int c = 2 * lane; c < CENTRE * pitch; c += 64)
+                __pipeline_memcpy_async(stage + c, from + c, 16);
+            const size_t at = static_cast<size_t>(line) * nx;
+#pragma unroll
+            for (int e = 0; e < POINTS; e++) {
+                const int i = lane + 32 * e;
+                if (i < nx) {
+                    __pipeline_memcpy_async(stage + CENTRE * pitch + i, p + at + i, 8);
+                    if (q)
+                        __pipeline_memcpy_async(stage + (CENTRE + 1) * pitch + i, q + at + i, 8);
+                }
+            }
+        }
+        __pipeline_commit();
+    };
+    // Of line y and the lane's point e.
+    auto coefficient = [&](const double *stage, int k, int e) {
+        return UP ? stage[k * pitch + t0 + e] : stage[(CENTRE - 1 - k) * pitch + nx - 1 - t0 - e];
+    };
+    auto start_of = [&](const double *stage, int e) {
+        const int i = CENTRE * pitch + (UP ? t0 + e : nx - 1 - t0 - e);
+        return q ? stage[i] + stage[i + pitch] : stage[i];
+    };
+    struct Window { // the points of a line and their neighbours
+        double v[POINTS + 2];
+    };
+    auto window_of = [&](int y) {
+        Window w;
+        const double *const row = row_of(ring_before, y) + t0;
+#pragma unroll
+        for (int e = 0; e < POINTS + 2; e++)
+            w.v[e] = row[e];
+        return w;
+    };
+    // A line's state before the last two lines that it needs.
+    struct Line {
+        double sum[POINTS], c[POINTS], factor[SCAN_STEPS];
+    };
+    for (int y = 0; y < STAGES - 1; y++)
+        request(y);
+    __pipeline_wait_prior(STAGES - 2);
+    await_lines(done + warp - 1, 1);
+    Window near = window_of(0), far; // of the plane before: lines y and y - 1
+    Line line;
+    {
+        double all = 1;
+#pragma unroll
+        for (int e = 0; e < POINTS; e++) {
+            const bool inside = t0 + e < nx;
+            double sum = start_of(my_stages, e);
 #pragma unroll
             for (int k = 0; k < 3; k++)
-                sum -= a[k] * two_back[k] + a[3 + k] * back[k];
+                sum = fma(-coefficient(my_stages, 3 + k, e), near.v[e + k], sum);
+            line.sum[e] = inside ? sum : 0.0;
+            line.c[e] = inside ? -coefficient(my_stages, 12, e) : 0.0;
+            all *= line.c[e];
         }
-        double factor[SCAN_STEPS], c = active ? -a[12] : 0.0;
 #pragma unroll
         for (int k = 0; k < SCAN_STEPS; k++) {
-            const double left = __shfl_up_sync(~0u, c, 1 << k);
-            factor[k] = lane >= 1 << k ? c : 0.0;
-            c = lane >= 1 << k ? c * left : c;
+            const double left = __shfl_up_sync(~0u, all, 1 << k);
+            line.factor[k] = lane >= 1 << k ? all : 0.0;
+            all = lane >= 1 << k ? all * left : all;
         }
-        if (waits && active && y + 1 < ny) {
-            before_rows[((y + 1) & 3) * width + t + 1] = await(y + 1, pending);
-            if (y + 2 < ny)
-                pending = load_shared_value(before + place(y + 2));
-        }
-        __syncthreads();
-        double d = 0;
-        if (active) {
-            const double *above = before_rows + ((y + 1) & 3) * width + t,
-                         *last = rows + ((y + 3) & 3) * width + t;
+    }
+    double last[POINTS]; // the line before
 #pragma unroll
-            for (int k = 0; k < 3; k++)
-                sum -= a[6 + k] * above[k] + a[9 + k] * last[k];
-            d = sum;
-        }
+    for (int e = 0; e < POINTS; e++)
+        last[e] = 0;
+    for (int y = 0; y < ny; y++) {
+        const double *const stage = my_stages + y % STAGES * stage_size;
+        const double *const next_stage = my_stages + (y + 1) % STAGES * stage_size;
+        request(y + STAGES - 1);
+        far = near;
+        if (y + 1 < ny) {
+            await_lines(done + warp - 1, y + 2);
+            near = window_of(y + 1);
+        } else {
 #pragma unroll
-        for (int k = 0; k < SCAN_STEPS; k++)
-            d = fma(factor[k], __shfl_up_sync(~0u, d, 1 << k), d);
-        if (lane == 31) {
-            totals[2 * warp] = c;
-            totals[2 * warp + 1] = d;
+            for (int e = 0; e < POINTS + 2; e++)
+                near.v[e] = 0;
         }
-        __syncthreads();
-        double left = 0;
-        for (int w = 0; w < warp; w++)
-            left = fma(totals[2 * w], left, totals[2 * w + 1]);
-        if (active) {
-            const double value = fma(c, left, d);
-            rows[(y & 3) * width + t + 1] = value;
-            store_shared_value(x + place(y), value);
+        __pipeline_wait_prior(STAGES - 2);
+        __syncwarp();
+        double from_left = __shfl_up_sync(~0u, last[POINTS - 1], 1),
+               from_right = __shfl_down_sync(~0u, last[0], 1);
+        from_left = lane > 0 ? from_left : 0.0;
+        from_right = lane < 31 ? from_right : 0.0;
+        double d[POINTS], total = 0;
+#pragma unroll
+        for (int e = 0; e < POINTS; e++) {
+            double above = coefficient(stage, 6, e) * near.v[e];
+            above = fma(coefficient(stage, 7, e), near.v[e + 1], above);
+            above = fma(coefficient(stage, 8, e), near.v[e + 2], above);
+            double beside =
+                coefficient(stage, 9, e) * (e > 0 ? last[e > 0 ? e - 1 : 0] : from_left);
+            beside = fma(coefficient(stage, 10, e), last[e], beside);
+            beside = fma(coefficient(stage, 11, e),
+                         e < POINTS - 1 ? last[e < POINTS - 1 ? e + 1 : 0] : from_right, beside);
+            d[e] = t0 + e < nx ? line.sum[e] - (above + beside) : 0.0;
+            total = fma(line.c[e], total, d[e]);
         }
+        Line next;
+        double all = 1;
+#pragma unroll
+        for (int e = 0; e < POINTS; e++) {
+            const bool inside = t0 + e < nx && y + 1 < ny;
+            double sum = start_of(next_stage, e), more = 0;
+#pragma unroll
+            for (int k = 0; k < 3; k++) {
+                sum = fma(-coefficient(next_stage, k, e), far.v[e + k], sum);
+                more = fma(coefficient(next_stage, 3 + k, e), near.v[e + k], more);
+            }
+            next.sum[e] = inside ? sum - more : 0.0;
+            next.c[e] = inside ? -coefficient(next_stage, 12, e) : 0.0;
+            all *= next.c[e];
+        }
+        // Both scans at once: of this line's values, of the next line's factors.
+#pragma unroll
+        for (int k = 0; k < SCAN_STEPS; k++) {
+            total = fma(line.factor[k], __shfl_up_sync(~0u, total, 1 << k), total);
+            const double left = __shfl_up_sync(~0u, all, 1 << k);
+            next.factor[k] = lane >= 1 << k ? all : 0.0;
+            all = lane >= 1 << k ? all * left : all;
+        }
+        double value = __shfl_up_sync(~0u, total, 1);
+        value = lane > 0 ? value : 0.0;
+        await_lines(done + warp + 1, y - RING + 1);
+        double *const row = row_of(ring, y) + 1 + t0;
+        double *const to = x + static_cast<size_t>(line_of(y)) * nx + (UP ? t0 : nx - 1 - t0);
+#pragma unroll
+        for (int e = 0; e < POINTS; e++) {
+            value = fma(line.c[e], value, d[e]);
+            last[e] = value;
+            row[e] = value;
+        }
+        publish(y);
+#pragma unroll
+        for (int e = 0; e < POINTS; e++)
+            if (t0 + e < nx)
+                store_shared_value(to + (UP ? e : -e), last[e]);
+        line = next;
     }
 }
 
@@ -292,16 +424,45 @@ struct Shape {
     size_t shared_bytes;
 };
 
-static Shape shape_of(const Grid &g, int planes)
+// No planes where not even one fits.
+static Shape shape_of(const Stencils &s, int points, int planes, int limit)
 {
-    const int warps = (g.nx + 31) / 32;
-    int depth = SWEEP_THREADS / 32 / warps;
-    depth = depth < SWEEP_DEPTH ? depth : SWEEP_DEPTH;
+    const size_t ring = static_cast<size_t>(RING) * (32 * points + 2),
+                 plane = ring + static_cast<size_t>(STAGES) * (CENTRE + 2) * s.pitch,
+                 room = static_cast<size_t>(limit - 256) / sizeof(double) - ring - 32 * points;
+    int depth = static_cast<int>(room / plane);
+    depth = depth < PLANES_MAX ? depth : PLANES_MAX;
     depth = depth < planes ? depth : planes;
-    depth = depth < 1 ? 1 : depth;
-    return Shape{depth, static_cast<unsigned>(depth * warps * 32),
-                 ((depth + 1) * 4 * static_cast<size_t>(g.nx + 2) + depth * warps * 2) *
-                     sizeof(double)};
+    return Shape{depth, static_cast<unsigned>(depth + 1) * 32,
+                 (ring + depth * plane + 32 * points) * sizeof(double)};
+}
+
+template <bool UP, int POINTS>
+static void launch_lines(const Stencils &s, int first, int end, int limit, const double *p,
+                         const double *q, double *x, int *ticket, int *taken, cudaStream_t stream)
+{
+    const Shape shape = shape_of(s, POINTS, end - first, limit);
+    const int blocks = (end - first + shape.depth - 1) / shape.depth;
+    CHECK(cudaFuncSetAttribute(sweep<UP, POINTS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shape.shared_bytes)));
+    sweep<UP, POINTS><<<blocks, shape.threads, shape.shared_bytes, stream>>>(
+        s, first, end, shape.depth, p, q, x, ticket, *taken);
+    CHECK(cudaGetLastError());
+    *taken += blocks;
+}
+
+// Planes first..end-1, upwards or downwards. `taken`: tickets that earlier launches took.
+template <bool UP>
+static void launch_sweep(const Stencils &s, int first, int end, int limit, const double *p,
+                         const double *q, double *x, int *ticket, int *taken, cudaStream_t stream)
+{
+    const int nx = s.g.nx;
+    if (nx <= 32)
+        launch_lines<UP, 1>(s, first, end, limit, p, q, x, ticket, taken, stream);
+    else if (nx <= 96)
+        launch_lines<UP, 3>(s, first, end, limit, p, q, x, ticket, taken, stream);
+    else
+        launch_lines<UP, 5>(s, first, end, limit, p, q, x, ticket, taken, stream);
 }
 
 // Brings the entries of some slots' rows into the device's form, from row `first` on; a slot for
@@ -367,8 +528,13 @@ static bool sweep_grid(const Grid &g, int n, const int *row_ptr, const int *col_
     const size_t after = before + (rows + PIECE_ROWS - 1) / PIECE_ROWS; // the result's first piece
     const int threads = transfer::threads_for(n < 100000 ? 4 : n < 1000000 ? 8 : 12);
     const transfer::Shape ring = {threads, 2 * threads, SLOT};
+    int device, limit; // shared memory of a block
+    CHECK(cudaGetDevice(&device));
+    CHECK(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     const int plane = g.nx * g.ny, slab = g.nz < 64 ? 4 : g.nz / 16; // planes swept at a time
     Stencils s = {g, (g.nx + 3) / 4 * 4, nullptr};
+    if (shape_of(s, 5, 1, limit).depth < 1)
+        return false;
     const size_t coefficients = static_cast<size_t>(g.ny) * g.nz * STENCIL * s.pitch;
     // The guess, rhs, start and sums of the upward sweep; results of both.
     double *d_x = nullptr, *d_rhs = nullptr, *start = nullptr, *upper = nullptr, *x_up = nullptr,
@@ -451,21 +617,13 @@ static bool sweep_grid(const Grid &g, int n, const int *row_ptr, const int *col_
                         CHECK(cudaEventRecord(arrived[k], streams[k]));
                         CHECK(cudaStreamWaitEvent(sweeping, arrived[k], 0));
                     }
-                    Shape shape = shape_of(g, complete - planes_swept);
-                    int blocks = (complete - planes_swept + shape.depth - 1) / shape.depth;
-                    sweep<true><<<blocks, shape.threads, shape.shared_bytes, sweeping>>>(
-                        s, planes_swept, complete, shape.depth, start, nullptr, x_up, tickets,
-                        tickets_taken);
-                    CHECK(cudaGetLastError());
+                    launch_sweep<true>(s, planes_swept, complete, limit, start, nullptr, x_up,
+                                       tickets, &tickets_taken, sweeping);
                     planes_swept = complete;
-                    tickets_taken += blocks;
-                    if (complete == g.nz) {
-                        shape = shape_of(g, g.nz);
-                        blocks = (g.nz + shape.depth - 1) / shape.depth;
-                        sweep<false><<<blocks, shape.threads, shape.shared_bytes, sweeping>>>(
-                            s, 0, g.nz, shape.depth, x_up, upper, x_down, tickets + 1, 0);
-                        CHECK(cudaGetLastError());
-                    }
+                    int none_taken = 0;
+                    if (complete == g.nz)
+                        launch_sweep<false>(s, 0, g.nz, limit, x_up, upper, x_down, tickets + 1,
+                                            &none_taken, sweeping);
                 }
             }
             if (matrix < count) {
