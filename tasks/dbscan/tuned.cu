@@ -14,7 +14,8 @@
 // and copies and allocation, which take longer than that from medium on.
 //
 // Tried: counting point by point, cell by cell (find_cores 33 us instead of 12 at medium, 67
-// instead of 20 at large); two or eight blocks a multiprocessor (no difference).
+// instead of 20 at large); two or eight blocks a multiprocessor (no difference); a ring of pinned
+// slots (a tenth slower at large, more than half at medium).
 //
 // Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.10 ms, medium 0.29 ms, large
 // 0.63 ms (22 %, 9 % and 8 % of bytes and 20 us; naive 27, 57 and 359 ms). An evaluation, which

@@ -18,8 +18,10 @@
 //
 // Tried: one plane or four a block instead of two (equal; a twentieth slower); a lane a line and a
 // point a step in tiles of 32 lines on the finest grids, with requests ahead in registers or
-// through shared memory (a third to two thirds slower: tiles wait long for each other's first
-// values); slots of 512 rows and twelve threads (equal).
+// through shared memory, also with one wait for the last of these (a fifth to two thirds slower:
+// tiles wait long for each other's first values); a warp a plane, up to five points a lane, without
+// barriers of the block (small a twentieth slower, medium a twentieth faster, large equal: a
+// microsecond a line as well); slots of 512 rows and twelve threads (equal).
 //
 // Measured end to end on an NVIDIA H200 with 16 virtual cores: small 1.41 ms, medium 5.2 ms, large
 // 10.5 ms (12 %, 31 % and 36 % of bytes, 16 ns a step and 20 us; naive 9.7 to 9.9, 44 and 71 to 73
