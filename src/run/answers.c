@@ -11,10 +11,7 @@
 
 #define ANSWER_MAGIC UINT32_C(0x41454132) /* "AEA2": the layout below */
 #define REPEATS_MAX  5
-/* Two repeats of so long a call that agree so well are enough: more would narrow what is narrower than the noise that is
- * sought (evaluate.c), at the cost of minutes a size. */
-#define AGREE_NS     (100 * AE_MS)
-#define AGREE        0.01
+#define AGREE        0.01 /* so well do two repeats of a long call agree */
 #define REFERENCE_TIMEOUT (1800 * AE_SEC)
 /* On a near-twin, which need not have all the virtues that the generator gives its instances: it may go astray. */
 #define TWIN_TIMEOUT      (120 * AE_SEC)
@@ -230,7 +227,7 @@ static int pack(struct ae_context *context, const char *key, const struct ae_cas
 static bool agree(const int64_t times[2])
 {
     const int64_t low = times[0] < times[1] ? times[0] : times[1];
-    return low >= AGREE_NS && (double)(times[0] + times[1] - 2 * low) <= AGREE * (double)low;
+    return low >= AE_BASELINE_LONG_NS && (double)(times[0] + times[1] - 2 * low) <= AGREE * (double)low;
 }
 
 /* Runs the reference on the instance: once, or as often as a baseline needs. */

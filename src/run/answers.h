@@ -90,6 +90,9 @@ bool ae_answer_is_exact(const struct ae_task *task);
 int ae_answer_digest(const struct ae_bank *bank, const struct ae_task *task, const char *answer_key,
                      const struct ae_expected *expected, char ret[AE_ANSWER_DIGEST], struct ae_error *err);
 
+/* Two repeats of so long a call that agree are enough: more would narrow what is narrower than the noise that is sought
+ * (evaluate.c), at the cost of minutes a size. */
+#define AE_BASELINE_LONG_NS (100 * (int64_t)1000000)
 /* Number of repeats of the reference for a baseline at most, by how long one call takes. */
 int ae_baseline_repeats(int64_t call_ns);
 
