@@ -54,7 +54,7 @@ int ae_cases_of(const struct ae_task *task, enum ae_size size, bool practice, in
 
 int ae_baseline_repeats(int64_t call_ns)
 {
-    return call_ns < 2 * AE_SEC ? 5 : call_ns < 20 * AE_SEC ? 3 : 1;
+    return call_ns < 2 * AE_SEC ? 5 : call_ns < 5 * AE_SEC ? 3 : 1;
 }
 
 int ae_reference_build(struct ae_context *context, const struct ae_task *task, struct ae_build_result *ret,
