@@ -562,6 +562,19 @@ static int check_lines_options(const struct session *s, struct ae_error *err)
     return AE_OK;
 }
 
+/* Named before, by whatever path: a run has one measurement of it. */
+static bool is_repeat(const struct ae_submission_list *list, size_t count, const struct ae_submission_item *item)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct ae_submission_item *other = &list->items[i];
+        if (other->task == item->task && other->kind == item->kind && other->sample == item->sample &&
+            strcmp(other->entrant, item->entrant) == 0 && other->source.size == item->source.size &&
+            memcmp(other->source.data, item->source.data, item->source.size) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int collect(struct session *s, const struct ae_list *paths, struct ae_submission_list *list,
                    struct ae_error *err)
 {
@@ -588,10 +601,10 @@ static int collect(struct session *s, const struct ae_list *paths, struct ae_sub
         if (rc != AE_OK)
             return rc;
     }
-    size_t kept = 0; /* by target */
+    size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         const bool other = v->target && (enum ae_target)(v->target - 1) != list->items[i].target;
-        if (other)
+        if (other || is_repeat(list, kept, &list->items[i]))
             ae_bytes_release(&list->items[i].source);
         else
             list->items[kept++] = list->items[i];
