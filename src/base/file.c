@@ -127,9 +127,10 @@ int ae_file_write(const char *path, const void *data, size_t size, struct ae_err
 
 int ae_new_file_begin(struct ae_new_file *ret, const char *path, struct ae_error *err)
 {
-    struct stat st;
+    struct stat st, link;
     uint64_t number;
-    const bool there = stat(path, &st) == 0, replaced = !there || S_ISREG(st.st_mode);
+    const bool there = stat(path, &st) == 0;
+    const bool replaced = there ? S_ISREG(st.st_mode) : lstat(path, &link) != 0 || !S_ISLNK(link.st_mode);
     *ret = (struct ae_new_file){0};
     ae_autofree char *target = there && replaced ? realpath(path, NULL) : NULL;
     const int n = snprintf(ret->path, sizeof ret->path, "%s", target ? target : path);

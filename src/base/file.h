@@ -23,7 +23,8 @@ int ae_file_read(const char *path, size_t max, struct ae_bytes *ret, struct ae_e
 int ae_file_write(const char *path, const void *data, size_t size, struct ae_error *err);
 
 /* A file of a user's that is written piece by piece: what the path had stays until all of the new is there. A link is
- * followed, a file's permissions stay; what is no regular file is written to as it is. */
+ * followed, a file's permissions stay; what is no regular file is written to as it is, and so is a link to what is not
+ * there yet. */
 struct ae_new_file {
     FILE *stream;
     char path[4096], beside[4096]; /* beside: "" where path is written to as it is */

@@ -14,6 +14,9 @@ acceleval export --run 9 --out link
 cat link
 acceleval report --format md --out link
 echo "$(head -c 1 there/file) $(stat -c %a there/file) $(ls there) $(readlink link)"
+ln -s there/later soon
+acceleval report --format md --out soon
+echo "$(head -c 1 there/later) $(readlink soon)"
 umask 027
 acceleval report --format csv --out new
 stat -c %a new
