@@ -177,6 +177,16 @@ int ae_new_file_end(struct ae_new_file *file, int rc, struct ae_error *err)
     return rc;
 }
 
+int ae_new_file_write(const char *path, const void *data, size_t size, struct ae_error *err)
+{
+    struct ae_new_file file;
+    const int rc = ae_new_file_begin(&file, path, err);
+    if (rc != AE_OK)
+        return rc;
+    (void)fwrite(data, 1, size, file.stream); /* the end sees whether it failed */
+    return ae_new_file_end(&file, AE_OK, err);
+}
+
 int ae_folder_make(const char *path, struct ae_error *err)
 {
     char copy[4096];

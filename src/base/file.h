@@ -37,6 +37,9 @@ int ae_new_file_begin(struct ae_new_file *ret, const char *path, struct ae_error
  * was written goes away. The first code that is not AE_OK. */
 int ae_new_file_end(struct ae_new_file *file, int rc, struct ae_error *err);
 
+/* One that is there as a whole. */
+int ae_new_file_write(const char *path, const void *data, size_t size, struct ae_error *err);
+
 bool ae_file_exists(const char *path);
 
 /* mkdir -p with mode 0700 for what is made. */

@@ -104,7 +104,7 @@ static int export_to(const char *path, struct ae_error *err)
     if (rc == AE_OK)
         rc = ae_exchange_export(&context, ae_exchange_calibrate(), &text, &counts, err);
     if (rc == AE_OK)
-        rc = ae_file_write(path, text, strlen(text), err);
+        rc = ae_new_file_write(path, text, strlen(text), err);
     if (rc == AE_OK)
         printf("%zu %s of this machine and %zu %s of expected outputs written to %s\n", counts.baselines,
                ae_text_plural((int64_t)counts.baselines, "baseline", "baselines"), counts.digests,

@@ -237,7 +237,7 @@ static int write_recipe(const struct advice *a, const char *path, struct ae_erro
                   : ae_error_set(err, AE_E_NOTFOUND, "no strategy is expected to gain %.0f %% or more: there is no recipe to write",
                                  100 * (RECIPE_GAIN - 1));
     if (rc == AE_OK)
-        rc = ae_file_write(path, text, size, err);
+        rc = ae_new_file_write(path, text, size, err);
     free(text);
     return rc;
 }

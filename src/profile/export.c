@@ -173,7 +173,8 @@ int ae_profile_write_trace(const struct ae_profile *p, const char *path, struct 
         put_event(out, &p->trace.events[i]);
     fputs("\n]}\n", out);
     const bool bad = fclose(out) != 0;
-    const int rc = bad ? ae_error_set(err, AE_E_NOMEM, "no memory for a trace") : ae_file_write(path, text, size, err);
+    const int rc =
+        bad ? ae_error_set(err, AE_E_NOMEM, "no memory for a trace") : ae_new_file_write(path, text, size, err);
     free(text);
     return rc;
 }

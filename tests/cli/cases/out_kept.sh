@@ -17,6 +17,11 @@ echo "$(head -c 1 there/file) $(stat -c %a there/file) $(ls there) $(readlink li
 ln -s there/later soon
 acceleval report --format md --out soon
 echo "$(head -c 1 there/later) $(readlink soon)"
+# So have the files that other options name.
+for command in 'cache export' "profile $PROGRAMS/right.c --task black_scholes --trace"; do
+    acceleval $command link >printed 2>errors
+    echo "$(head -c 1 there/file) $(stat -c %a there/file) $(readlink link)"
+done
 umask 027
 acceleval report --format csv --out new
 stat -c %a new
