@@ -11,6 +11,7 @@
 
 #define PROOF_TIMEOUT (10 * AE_SEC)
 #define FROZEN_WAIT   (20 * AE_MS)
+#define FROZEN_TRIES  5 /* each waits twice as long as the one before */
 
 static const struct {
     const char *name;
@@ -73,14 +74,24 @@ static bool is_denied(struct ae_runner *runner, int act)
     return acts[act].kills && end.outcome == AE_PROC_SIGNALED && end.signal == SIGSYS;
 }
 
-/* A worker that is frozen does nothing, and goes on afterwards. */
+/* A worker that is frozen does nothing, and goes on afterwards. The other attempts keep the processors busy, so that it
+ * might not answer for want of one: it counts where it answers within that time when it is not frozen. */
 static bool stands_still(struct ae_runner *runner)
 {
-    ae_runner_freeze(runner);
-    const bool still = ae_runner_command(runner, AE_ORDER_TRIM, FROZEN_WAIT) == AE_ANSWER_TIMEOUT;
-    ae_runner_thaw(runner);
-    /* An order not answered is answered late; the next one finds the worker waiting for it. */
-    return ae_runner_command(runner, AE_ORDER_TRIM, PROOF_TIMEOUT) == AE_ANSWER_DONE && still;
+    int64_t wait = FROZEN_WAIT;
+    for (int i = 0; i < FROZEN_TRIES; i++, wait *= 2) {
+        ae_runner_freeze(runner);
+        const bool still = ae_runner_command(runner, AE_ORDER_TRIM, wait) == AE_ANSWER_TIMEOUT;
+        ae_runner_thaw(runner);
+        /* An order not answered is answered late; the next one finds the worker waiting for it. */
+        if (!still || ae_runner_command(runner, AE_ORDER_TRIM, PROOF_TIMEOUT) != AE_ANSWER_DONE)
+            return false;
+        if (ae_runner_command(runner, AE_ORDER_TRIM, wait) == AE_ANSWER_DONE)
+            return true;
+        if (ae_runner_command(runner, AE_ORDER_TRIM, PROOF_TIMEOUT) != AE_ANSWER_DONE)
+            return false;
+    }
+    return false;
 }
 
 /* What only a control group denies, in one whose limits are near. */
