@@ -14,9 +14,9 @@ struct ae_bank {
     char folder[512];
 };
 
-/* The instances of a size, by kind; families beside the first have one adversarial instance each. */
 #define AE_BANK_TIMED_MAX 16
 
+/* The instances of a size, by kind; families beside the first have one adversarial instance each. */
 struct ae_bank_plan {
     int fresh, timed, twin, groups; /* timed: at most AE_BANK_TIMED_MAX */
     int trials_per_group;

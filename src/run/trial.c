@@ -19,7 +19,7 @@
 #define ARM_FACTOR   3
 #define ARM_MAX_NS   (2 * AE_MS)
 #define DOZE_NS      (200 * 1000)
-/* From the look at the threads until the doorbell: it reads three files for each of them. What it takes longer, since this
+/* From the look at the threads until the doorbell: it reads two files for each of them. What it takes longer, since this
  * process had no processor meanwhile, is time that the program's threads may have had. */
 #define GAP_NS        (300 * 1000)
 #define GAP_THREAD_NS (30 * 1000)
