@@ -102,6 +102,14 @@ static bool several_samples(const struct ae_collection *c)
     return false;
 }
 
+static bool several_environments(const struct ae_collection *c)
+{
+    for (size_t i = 1; i < c->count; i++)
+        if (c->entries[i].environment != c->entries[0].environment)
+            return true;
+    return false;
+}
+
 static bool several_targets(const struct ae_collection *c)
 {
     for (size_t i = 1; i < c->count; i++)
@@ -139,7 +147,10 @@ static void build(struct history *h, const char *entrant)
              "faster, and slower as a REGRESSION, where the interval lies beyond the 3 % by which runs differ "
              "anyway; same: within them; unclear: neither",
          .kind = AE_CELL_TEXT},
-        {.name = "environment", .description = "start of its id", .kind = AE_CELL_TEXT, .extra = true},
+        {.name = "environment",
+         .description = "start of its id",
+         .kind = AE_CELL_TEXT,
+         .extra = !several_environments(c)},
     };
     h->table = ae_report_table(h->report, "history", ae_report_textf(h->report, "%s over the runs", entrant),
                                columns, sizeof columns / sizeof *columns);

@@ -393,13 +393,13 @@ static bool shown(const struct ae_table *table, const char *name)
     return false;
 }
 
-/* Lines of several samples, or of both targets, say which they are of. */
+/* Lines of several samples, of both targets, or of several machines, say which they are of. */
 static void history_of_samples(void **state)
 {
     (void)state;
     struct ae_report report;
     const struct ae_measurement_filter all = {0};
-    static const char *const entrants[] = {"one", "samples", "targets"};
+    static const char *const entrants[] = {"one", "samples", "targets", "machines"};
     for (int round = 0; round < 2; round++) {
         begin(ENVIRONMENT, "bank", false);
         PUT("one", &tasks[0], AE_PASS, 10, .sample = 3);
@@ -407,12 +407,16 @@ static void history_of_samples(void **state)
         PUT("samples", &tasks[0], AE_PASS, 20, .sample = 1);
         PUT("targets", &tasks[0], AE_PASS, 10);
         PUT("targets", &tasks[0], AE_PASS, 20, .target = AE_CUDA);
+        PUT("machines", &tasks[0], AE_PASS, 10);
+        begin(OTHER, "bank", false);
+        PUT("machines", &tasks[0], AE_PASS, 20);
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         if (ae_history_build(store, entrants[i], &all, &report, &err) != AE_OK)
             fail_msg("%s", err.text);
         assert_int_equal(shown(&report.tables[0], "sample"), i == 1);
         assert_int_equal(shown(&report.tables[0], "target"), i == 2);
+        assert_int_equal(shown(&report.tables[0], "environment"), i == 3);
         ae_report_release(&report);
     }
 }
