@@ -174,15 +174,16 @@ int ae_cmd_cache(const struct ae_command *self, int argc, char **argv)
     if (rc == AE_OK && !show)
         rc = ae_cache_prune(cache, values.kind, clear ? 0 : (uint64_t)values.max_gib << 30, &pruned, &err);
     if (rc == AE_OK && !show)
-        printf("removed %llu entries (%.1f MiB), kept %llu (%.1f MiB)\n", (unsigned long long)pruned.removed_files,
-               (double)pruned.removed_bytes / 0x1p20, (unsigned long long)pruned.kept_files,
-               (double)pruned.kept_bytes / 0x1p20);
+        printf("removed %llu %s (%.1f MiB), kept %llu (%.1f MiB)\n", (unsigned long long)pruned.removed_files,
+               ae_text_plural((int64_t)pruned.removed_files, "entry", "entries"), (double)pruned.removed_bytes / 0x1p20,
+               (unsigned long long)pruned.kept_files, (double)pruned.kept_bytes / 0x1p20);
     if (rc == AE_OK && show) {
         rc = ae_cache_each(cache, values.kind, add, &totals, &err);
         printf("%s\n", ae_cache_root(cache));
         for (int i = 0; i < totals.count; i++)
-            printf("  %-10s %8llu entries %12.1f MiB\n", totals.kinds[i].kind,
-                   (unsigned long long)totals.kinds[i].files, (double)totals.kinds[i].bytes / 0x1p20);
+            printf("  %-11s %7llu %-7s %12.1f MiB\n", totals.kinds[i].kind, (unsigned long long)totals.kinds[i].files,
+                   ae_text_plural((int64_t)totals.kinds[i].files, "entry", "entries"),
+                   (double)totals.kinds[i].bytes / 0x1p20);
         if (totals.count == 0)
             printf("  empty\n");
         if (!ae_cache_writable(cache, &reason))
