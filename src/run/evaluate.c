@@ -172,7 +172,7 @@ static bool look_and_call(struct ae_evaluation *e, const struct ae_case_name *ne
     struct ae_error err = {0};
     char detail[AE_DETAIL_TEXT] = "";
     uint64_t seed;
-    if (ae_random_bytes(&seed, sizeof seed, NULL) != AE_OK)
+    if (!ae_evaluation_may_look(e) || ae_random_bytes(&seed, sizeof seed, NULL) != AE_OK)
         return true;
     const bool made = ae_instance_make(&inst, next->task, next->size, 0, seed, NULL) == AE_OK;
     if (made && ae_buffers_need(&inst) <= e->buffer_bytes && ae_evaluation_look_midway(e)) {

@@ -67,6 +67,8 @@ bool ae_evaluation_reload(struct ae_evaluation *e);
 void ae_evaluation_note_holdings(struct ae_evaluation *e);
 /* Before each call, of a device (an ae_settled_fn with the evaluation). */
 void ae_evaluation_look_outside(void *data);
+/* Is there anything to compare the host memory with? Not in a process's first group. */
+bool ae_evaluation_may_look(const struct ae_evaluation *e);
 /* A look at the host memory between two calls, with all that is free given back. That leaves the process unlike it was, so
  * the call that comes next is none that counts. True where a look was taken. */
 bool ae_evaluation_look_midway(struct ae_evaluation *e);

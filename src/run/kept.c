@@ -214,10 +214,14 @@ bool ae_evaluation_reload(struct ae_evaluation *e)
     return false;
 }
 
+bool ae_evaluation_may_look(const struct ae_evaluation *e)
+{
+    return !(e->context->guards_off & (AE_GUARD_KEPT | AE_GUARD_RELOAD)) && e->running && e->settled.resident >= 0;
+}
+
 bool ae_evaluation_look_midway(struct ae_evaluation *e)
 {
-    if ((e->context->guards_off & (AE_GUARD_KEPT | AE_GUARD_RELOAD)) || !e->running || e->settled.resident < 0 ||
-        ae_runner_command(&e->runner, AE_ORDER_TRIM, TRIM_TIMEOUT) != AE_ANSWER_DONE)
+    if (!ae_evaluation_may_look(e) || ae_runner_command(&e->runner, AE_ORDER_TRIM, TRIM_TIMEOUT) != AE_ANSWER_DONE)
         return false;
     const struct ae_watch_holdings now = ae_watch_holdings(ae_proc_pid(e->runner.proc));
     e->midway = now.resident < 0 ? 0 : now.resident - e->settled.resident;
