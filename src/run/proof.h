@@ -12,9 +12,8 @@ struct ae_proof_result {
     char allowed[256]; /* names of the acts that were not denied */
 };
 
-/* The options' object-independent part is used. `secret`: a file that is there, and is none of a
- * worker's business. AE_OK where
- * the acts could be tried, whatever came of it. */
+/* The options' object-independent part is used. `secret`: a file that is there, and is none of a worker's business.
+ * AE_OK where the acts could be tried, whatever came of it. */
 int ae_prove(const struct ae_runner_options *options, const char *secret, struct ae_proof_result *ret,
              struct ae_error *err);
 
