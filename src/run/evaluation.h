@@ -1,6 +1,7 @@
 /* One evaluation in progress: what evaluate.c, which says what is called in which order, shares with its parts. process.c
  * keeps the worker, kept.c audits what it holds between calls, cell.c makes one call and records it. Internal to these. A
- * function that returns bool returns false when the evaluation is over: its measurement then has the verdict. */
+ * function that returns bool, unless something else is said of it, returns false when the evaluation is over: its
+ * measurement then has the verdict. */
 #ifndef AE_RUN_EVALUATION_H
 #define AE_RUN_EVALUATION_H
 
@@ -8,7 +9,6 @@
 #include "run/held.h"
 #include "run/trial.h"
 
-/* One evaluation in progress. */
 struct ae_evaluation {
     struct ae_context *context;
     const struct ae_submission_info *submission;
