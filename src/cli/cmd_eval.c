@@ -619,24 +619,36 @@ static int collect(struct session *s, const struct ae_list *paths, struct ae_sub
 /* --require-sandbox: every layer is there, and every denial has been tried. Control groups are what few machines let be
  * made, a container hardly any: where they are missing, limits of the process and signals stand in for them, which the stamp
  * tells. */
-static int require_sandbox(struct session *s, struct ae_error *err)
+static int require_of_target(struct session *s, enum ae_target target, struct ae_error *err)
 {
     struct ae_proof_result proof = {0};
     char text[512];
-    const struct ae_runner_options options = {.worker = s->context.worker,
-                                              .target = AE_CPU,
-                                              .cores = &s->context.host.submission_cores,
-                                              .memory_bytes = (uint64_t)4 << 30,
-                                              .layers_off = s->context.layers_off};
+    const struct ae_runner_options options = {
+        .worker = s->context.worker,
+        .target = target,
+        .device = s->context.device.minor,
+        .device_uuid = s->context.device.uuid,
+        .cuda_lib = s->context.toolchain->cuda_lib[0] ? s->context.toolchain->cuda_lib : NULL,
+        .cores = &s->context.host.submission_cores,
+        .memory_bytes = (uint64_t)4 << 30,
+        .layers_off = s->context.layers_off};
     const int rc = ae_context_prove(&s->context, &options, &proof, err);
+    const char *whom = target == AE_CUDA ? "a device's programs" : "a program";
     const uint64_t missing =
         ae_runner_wanted_layers() & ~proof.layers & ~(uint64_t)(AE_PROC_CGROUP | AE_LAYER_MEMORY | AE_LAYER_PIDS);
     if (rc == AE_OK && missing)
-        return ae_error_set(err, AE_E_ENV, "--require-sandbox: this machine does not give %s ('acceleval doctor' says what "
-                            "to do)", ae_layers_text(missing, text, sizeof text));
+        return ae_error_set(err, AE_E_ENV, "--require-sandbox: this machine does not give %s to %s ('acceleval doctor' says what "
+                            "to do)", ae_layers_text(missing, text, sizeof text), whom);
     if (rc == AE_OK && proof.denied != proof.tried)
-        return ae_error_set(err, AE_E_ENV, "--require-sandbox: not denied here: %s", proof.allowed);
+        return ae_error_set(err, AE_E_ENV, "--require-sandbox: not denied to %s here: %s", whom, proof.allowed);
     return rc;
+}
+
+/* A device's worker has more descriptors, and doors of its driver: it is tried as well, where there is a device for it. */
+static int require_sandbox(struct session *s, struct ae_error *err)
+{
+    const int rc = require_of_target(s, AE_CPU, err);
+    return rc == AE_OK && s->context.device.handle ? require_of_target(s, AE_CUDA, err) : rc;
 }
 
 static int finish(struct session *s, struct ae_error *err)
