@@ -185,6 +185,20 @@ static void sample_name(const struct ae_task *task, int sample, char *ret, size_
     snprintf(ret, size, "%s%s", task->id, number);
 }
 
+/* Calls to which preparations were charged: a machine without a free processor makes them so. ret: " (6 of 8 calls were held
+ * up: the machine is busy)" where they are most. */
+static void held_up(const struct ae_measurement *m, char *ret, size_t size)
+{
+    int timed = 0, charged = 0;
+    for (int i = 0; i < m->trial_count; i++) {
+        timed += m->trials[i].kind == AE_TRIAL_TIMED;
+        charged += m->trials[i].kind == AE_TRIAL_TIMED && m->trials[i].charged_ns > 0;
+    }
+    snprintf(ret, size, "%s", "");
+    if (2 * charged > timed)
+        snprintf(ret, size, "  (%d of %d calls were held up: the machine is busy)", charged, timed);
+}
+
 /* profile: NULL where there is none. */
 static void print_line(struct session *s, const struct ae_measurement *m, const struct ae_profile *profile)
 {
@@ -206,13 +220,14 @@ static void print_line(struct session *s, const struct ae_measurement *m, const 
     } else if (m->verdict == AE_PASS) {
         struct ae_speedup speedup;
         ae_cli_speedup(m, &speedup);
-        char share[48] = "", speed[24] = "-"; /* not known without a baseline */
+        char share[48] = "", held[80], speed[24] = "-"; /* not known without a baseline */
+        held_up(m, held, sizeof held);
         if (!isnan(speedup.s))
             snprintf(speed, sizeof speed, "%.2fx", speedup.s);
         if (m->notes & AE_NOTE_HOST_SHARE)
             snprintf(share, sizeof share, "  (host %.1f cores)", host_share(m));
-        printf("%-12s %-34s %-7s pass   %10.3f ms  %9s%s%s%s\n", entrant ? entrant : "", task, ae_size_name(m->size),
-               speedup.median_ns * 1e-6, speed, m->notes & AE_NOTE_FEW_TRIALS ? "  (noisy)" : "", share,
+        printf("%-12s %-34s %-7s pass   %10.3f ms  %9s%s%s%s%s\n", entrant ? entrant : "", task, ae_size_name(m->size),
+               speedup.median_ns * 1e-6, speed, m->notes & AE_NOTE_FEW_TRIALS ? "  (noisy)" : "", held, share,
                m->notes & AE_NOTE_LEAKS ? "  (leaks memory)" : "");
     } else {
         printf("%-12s %-34s %-7s %s%s%s: %s\n", entrant ? entrant : "", task, ae_size_name(m->size),
