@@ -4,19 +4,24 @@
 // set and four others give each source point an upper bound of its smallest square. The warp
 // compares the point with the largest bound with all of the target set, keeps the largest result,
 // and lowers all bounds by the neighbour that it found; it ends when no bound is above the largest
-// result, on average after 1.4 points. Squares are compared as bits; the roots come last. After 48
-// points without an end it compares all with all. Points, offsets and list of tiles are one packed
-// copy; no allocation up to 1 MB.
+// result, on average after 1.4 points. Squares are compared as bits. After 48 points without an end
+// it compares all with all. Where every set is one tile, an entry belongs to one warp, which writes
+// its root at once, and up to 32 000 bytes of points, offsets and tiles come as an argument of the
+// kernel, read like any other memory: one launch, one copy out. Else they are one packed copy, and
+// the roots come last. No allocation up to 1 MB.
 //
 // What bounds it: the copy in and out and the launches; at large the kernel takes some 40 us.
 //
 // Tried: all pairs, four points a lane in registers (0.037, 0.074 and 0.37 ms); pruning without
 // lowering bounds by the neighbours found (eight to twenty points compared instead of 1.4); 2 to 16
-// points for the first bounds (no difference).
+// points for the first bounds (no difference); a packed copy in place of the argument (0.030 ms at
+// small).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.03 ms, medium 0.06 ms, large
-// 0.13 ms (77 %, 37 % and 20 % of bytes and 20 us; naive 0.18, 0.34 and 0.67 ms). An evaluation,
-// which comes to a call with cold caches, takes 0.086 ms at small.
+// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.027 ms, medium 0.065 ms,
+// large 0.118 ms (75 %, 32 % and 21 % of bytes and 20 us; with the packed copy and a kernel for the
+// roots everywhere 0.040, 0.075 and 0.124 ms on the same machine; naive 0.18, 0.34 and 0.67 ms on
+// another of the kind). An evaluation, which comes to a call with cold caches, took 0.086 ms at
+// small with the copy.
 #include "check.cuh"
 
 #include <cstdint>
@@ -56,10 +61,11 @@ static __device__ float square(float2 p, float2 q)
 // bits. A warp has a tile of a and a set b. Some points of b give each source point an upper bound
 // of its smallest square; then the warp finds the true one for the point with the largest bound,
 // again and again, until no bound is above the largest one found: the others cannot matter.
-static __global__ void __launch_bounds__(BLOCK)
-    nearest_points(int points, int sets, int tiles, const float2 *__restrict__ xy,
-                   const int *__restrict__ offsets, const Tile *__restrict__ tile,
-                   unsigned *squares)
+// ALONE: every set is one tile, so that no other warp has a part in the entry, which becomes the
+// root itself.
+template <bool ALONE>
+static __device__ void find_nearest(int points, int sets, int tiles, const float2 *xy,
+                                    const int *offsets, const Tile *tile, unsigned *squares)
 {
     const int lane = threadIdx.x % 32, t = blockIdx.x * WARPS + threadIdx.x / 32;
     if (t >= tiles)
@@ -73,8 +79,11 @@ static __global__ void __launch_bounds__(BLOCK)
     const int set_first = offsets[mine.set],
               set_size = (mine.set + 1 < sets ? offsets[mine.set + 1] : points) - set_first;
     for (int b = blockIdx.y; b < sets; b += gridDim.y) {
-        if (b == mine.set) // a set is at distance 0 from itself
+        if (b == mine.set) { // a set is at distance 0 from itself
+            if (ALONE && lane == 0)
+                squares[static_cast<size_t>(b) * sets + b] = 0;
             continue;
+        }
         const int first = offsets[b], count = (b + 1 < sets ? offsets[b + 1] : points) - first;
         const int samples = min(SAMPLES, count);
         unsigned *const square_at = &squares[static_cast<size_t>(b) * sets + mine.set];
@@ -96,7 +105,7 @@ static __global__ void __launch_bounds__(BLOCK)
                 bound[i] = min3(bound[i], square(own[i], a), square(own[i], c));
         }
         // not negative, so their bits order as unsigned integers do
-        unsigned largest = *const_cast<volatile unsigned *>(square_at);
+        unsigned largest = ALONE ? 0 : *const_cast<volatile unsigned *>(square_at);
         largest = __shfl_sync(~0u, largest, 0);
         const unsigned known = largest;
         if (samples == count) {
@@ -174,9 +183,40 @@ static __global__ void __launch_bounds__(BLOCK)
                 largest = __reduce_max_sync(~0u, largest);
             }
         }
-        if (lane == 0 && largest > known)
+        if (ALONE) {
+            if (lane == 0)
+                *square_at = __float_as_uint(sqrtf(__uint_as_float(largest)));
+        } else if (lane == 0 && largest > known) {
             atomicMax(square_at, largest);
+        }
     }
+}
+
+template <bool ALONE>
+static __global__ void __launch_bounds__(BLOCK)
+    nearest_points(int points, int sets, int tiles, const float2 *__restrict__ xy,
+                   const int *__restrict__ offsets, const Tile *__restrict__ tile,
+                   unsigned *squares)
+{
+    find_nearest<ALONE>(points, sets, tiles, xy, offsets, tile, squares);
+}
+
+// Input that comes with the launch.
+template <size_t BYTES> struct alignas(16) Packed {
+    char bytes[BYTES];
+};
+
+template <size_t BYTES>
+static __global__ void __launch_bounds__(BLOCK)
+    nearest_inline(int points, int sets, int tiles, int tile_at, int offset_at,
+                   const __grid_constant__ Packed<BYTES> input, unsigned *squares)
+{
+    // As ordinary memory: lanes that read apart would take turns at constants.
+    const char *bytes = input.bytes;
+    asm("" : "+l"(bytes));
+    find_nearest<true>(points, sets, tiles, reinterpret_cast<const float2 *>(bytes),
+                       reinterpret_cast<const int *>(bytes + offset_at),
+                       reinterpret_cast<const Tile *>(bytes + tile_at), squares);
 }
 
 static __global__ void take_roots(size_t count, float *results)
@@ -184,6 +224,23 @@ static __global__ void take_roots(size_t count, float *results)
     const size_t at = static_cast<size_t>(blockIdx.x) * BLOCK + threadIdx.x;
     if (at < count)
         results[at] = sqrtf(results[at]);
+}
+
+#if CUDART_VERSION >= 12010
+constexpr size_t SHORT = 10240, LONG = 32000; // bytes that come with a launch
+#else
+constexpr size_t SHORT = 2048, LONG = 4000;
+#endif
+
+template <size_t BYTES>
+static void launch_inline(const dim3 &grid, int points, int sets, int tiles, int tile_at,
+                          int offset_at, const char *packed, size_t bytes, float *results)
+{
+    Packed<BYTES> input;
+    memcpy(input.bytes, packed, bytes);
+    nearest_inline<BYTES><<<grid, BLOCK>>>(points, sets, tiles, tile_at, offset_at, input,
+                                           reinterpret_cast<unsigned *>(results));
+    CHECK(cudaGetLastError());
 }
 
 extern "C" void solution_compute(int num_points, int num_spaces, const float *points_xy,
@@ -194,7 +251,8 @@ extern "C" void solution_compute(int num_points, int num_spaces, const float *po
     auto end_of = [&](size_t s) { return s + 1 < sets ? space_offsets[s + 1] : num_points; };
     for (size_t s = 0; s < sets; s++)
         tiles += (end_of(s) - space_offsets[s] + TILE - 1) / TILE;
-    // One copy brings points, offsets and tiles; the maxima behind them start from zero.
+    // Points, tiles and offsets behind one another, and then the maxima, which start from zero
+    // where several warps have a part in one.
     const size_t tile_at = points * sizeof(float2), offset_at = tile_at + tiles * sizeof(Tile),
                  result_at = (offset_at + sets * sizeof(int) + 15) / 16 * 16,
                  bytes = result_at + entries * sizeof(float);
@@ -214,17 +272,40 @@ extern "C" void solution_compute(int num_points, int num_spaces, const float *po
     else
         CHECK(cudaMalloc(&device, bytes));
     float *const d_results = reinterpret_cast<float *>(device + result_at);
-    CHECK(cudaMemcpyAsync(device, packed, result_at, cudaMemcpyHostToDevice));
-    CHECK(cudaMemsetAsync(d_results, 0, entries * sizeof(float)));
+    bool alone = true; // is every set one tile?
+    for (size_t s = 0; s < sets; s++)
+        alone &= end_of(s) > space_offsets[s] && end_of(s) - space_offsets[s] <= TILE;
     const unsigned high = num_spaces < 65535 ? num_spaces : 65535;
     const dim3 grid(static_cast<unsigned>((tiles + WARPS - 1) / WARPS), high);
-    nearest_points<<<grid, BLOCK>>>(
-        num_points, num_spaces, static_cast<int>(tiles), reinterpret_cast<const float2 *>(device),
-        reinterpret_cast<const int *>(device + offset_at),
-        reinterpret_cast<const Tile *>(device + tile_at), reinterpret_cast<unsigned *>(d_results));
-    CHECK(cudaGetLastError());
-    take_roots<<<static_cast<unsigned>((entries + BLOCK - 1) / BLOCK), BLOCK>>>(entries, d_results);
-    CHECK(cudaGetLastError());
+    if (alone && result_at <= SHORT) {
+        launch_inline<SHORT>(grid, num_points, num_spaces, static_cast<int>(tiles),
+                             static_cast<int>(tile_at), static_cast<int>(offset_at), packed,
+                             result_at, d_results);
+    } else if (alone && result_at <= LONG) {
+        launch_inline<LONG>(grid, num_points, num_spaces, static_cast<int>(tiles),
+                            static_cast<int>(tile_at), static_cast<int>(offset_at), packed,
+                            result_at, d_results);
+    } else if (alone) {
+        CHECK(cudaMemcpyAsync(device, packed, result_at, cudaMemcpyHostToDevice));
+        nearest_points<true><<<grid, BLOCK>>>(num_points, num_spaces, static_cast<int>(tiles),
+                                              reinterpret_cast<const float2 *>(device),
+                                              reinterpret_cast<const int *>(device + offset_at),
+                                              reinterpret_cast<const Tile *>(device + tile_at),
+                                              reinterpret_cast<unsigned *>(d_results));
+        CHECK(cudaGetLastError());
+    } else {
+        CHECK(cudaMemcpyAsync(device, packed, result_at, cudaMemcpyHostToDevice));
+        CHECK(cudaMemsetAsync(d_results, 0, entries * sizeof(float)));
+        nearest_points<false><<<grid, BLOCK>>>(num_points, num_spaces, static_cast<int>(tiles),
+                                               reinterpret_cast<const float2 *>(device),
+                                               reinterpret_cast<const int *>(device + offset_at),
+                                               reinterpret_cast<const Tile *>(device + tile_at),
+                                               reinterpret_cast<unsigned *>(d_results));
+        CHECK(cudaGetLastError());
+        take_roots<<<static_cast<unsigned>((entries + BLOCK - 1) / BLOCK), BLOCK>>>(entries,
+                                                                                    d_results);
+        CHECK(cudaGetLastError());
+    }
     CHECK(cudaMemcpy(results, d_results, entries * sizeof(float), cudaMemcpyDeviceToHost));
     if (bytes > ARENA)
         CHECK(cudaFree(device));
