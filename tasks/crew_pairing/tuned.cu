@@ -11,19 +11,22 @@
 // of their legs, which gives what taking them one by one in order gives. So the plan is the
 // reference's own.
 //
-// What bounds it: of 0.38 ms at large size 0.15 are the kernel (the search 0.033, 21 rounds of two
-// barriers each 0.10); allocation, copies and release take most of the others.
+// What bounds it: of 0.25 ms at large size 0.15 are the kernel (the search 0.033, 21 rounds of two
+// barriers each 0.10); the calls to launch and to copy take most of the others. Memory of the
+// device is a device variable, which holds some 3000 legs: to allocate and free took longer than
+// all else.
 //
 // Tried: everything on the host by one thread (0.05 ms at small, which the rules do not allow, 0.70
 // at medium and 9.9 at large size); blocks of two, four or eight warps instead of as many as give
-// each multiprocessor one block (longer barriers).
+// each multiprocessor one block (longer barriers); one cluster for few legs, with its shorter
+// barriers (equal at small, a fourteenth less at medium, half as much again where hardly a leg
+// joins another).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores, medians: 0.18, 0.21 and 0.38 ms
-// (naive 0.57, 1.2 and 7.5 ms). The floor is a launch and two small copies, 0.02 ms, which is 11,
-// 10 and 6 % of these. An evaluation, which comes to a call with cold caches, takes 0.60 ms at
-// small. The CPU program parallel wins there, with 0.08 ms on 15 cores: the legs depend on each
-// other, and one core has chosen them all before a launch and two copies are done: so is the
-// single-thread reference, at 0.1 ms.
+// Measured end to end on an NVIDIA H200 with 16 virtual cores, medians: 0.092, 0.119 and 0.254 ms
+// (with an allocation, on the same day, 0.36, 0.38 and 0.40 ms; naive, on a quicker day, 0.57, 1.2
+// and 7.5 ms). The floor is a launch and two small copies, 0.02 ms, which is 23, 17 and 8 % of
+// these. A core alone is as quick at small: the single-thread reference takes 0.1 ms, the legs
+// depend on each other, and one core has chosen them all before a launch and two copies are done.
 #include "check.cuh"
 
 #include <algorithm>
@@ -37,7 +40,11 @@ constexpr int WAIT_LIMIT = 2160;
 constexpr int RECORDS_MAX = 20, EXPANDED_MAX = RECORDS_MAX - 1;
 constexpr int WARPS_LEAST = 8, WARPS_MAX = 24; // of a block
 constexpr unsigned ALL = 0xffffffffu;
+constexpr size_t ARENA = 1000 * 1000;         // bytes
 constexpr size_t POOLS_MAX = size_t(4) << 30; // bytes, where shared memory is too small for labels
+
+// For up to 3000 legs or so: an allocation would take half of the time.
+static __device__ __align__(256) char arena[ARENA];
 
 using prio = unsigned long long; // of a proposal: its key, then the order of discovery
 constexpr prio NEVER = ~prio(0);
@@ -588,7 +595,10 @@ extern "C" void solution_compute(int N, int num_stations, int base_station, cons
                  at_key = reserve(RECORDS_MAX * n * sizeof(float)),
                  at_pools = reserve(in_shared ? 0 : blocks * block_warps * warp_bytes);
     char *memory;
-    CHECK(cudaMalloc(&memory, offset));
+    if (offset <= ARENA)
+        CHECK(cudaGetSymbolAddress(reinterpret_cast<void **>(&memory), arena));
+    else
+        CHECK(cudaMalloc(&memory, offset));
     CHECK(cudaMemcpyAsync(memory + at_legs, packed.data(), packed_bytes, cudaMemcpyHostToDevice));
     device_memory d;
     d.legs = reinterpret_cast<leg *>(memory + at_legs);
@@ -606,13 +616,13 @@ extern "C" void solution_compute(int N, int num_stations, int base_station, cons
     bool shared_labels = in_shared;
     rules rule_argument = rule;
     void *arguments[] = {&legs_count, &rule_argument, &d, &room, &shared_labels};
-    CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(plan),
-                                      dim3(static_cast<unsigned>(blocks)),
-                                      dim3(32 * static_cast<unsigned>(block_warps)), arguments,
-                                      shared_bytes, nullptr));
+    CHECK(cudaLaunchCooperativeKernel(
+        reinterpret_cast<const void *>(plan), dim3(static_cast<unsigned>(blocks)),
+        dim3(32 * static_cast<unsigned>(block_warps)), arguments, shared_bytes, nullptr));
 
     fit();
     CHECK(cudaMemcpy(assignments, d.result, n * sizeof(int), cudaMemcpyDeviceToHost));
     choose();
-    CHECK(cudaFree(memory));
+    if (offset > ARENA)
+        CHECK(cudaFree(memory));
 }
