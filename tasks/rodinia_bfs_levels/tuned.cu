@@ -1,27 +1,29 @@
 // Breadth-first search: all levels in one kernel that stays.
 //
 // Approach: levels are short and many, so that the barrier between them and the chain of dependent
-// reads decide. One cluster of sixteen blocks does all levels with the cluster's barrier; graphs
-// of several million edges, whose levels keep sixteen processors too busy, and devices without
-// clusters take half of all processors with a barrier across the grid. A frontier is a list of
-// pieces of rows, an edge a lane, so that hubs are shared out like all others; whoever claims a
-// head by compare-and-swap appends the pieces of its row, a warp's together by one atomic
-// addition. Every vertex is appended once, so that one array holds all levels one after the other.
+// reads decide. Up to a million edges one block does all levels: a bit a vertex says in its shared
+// memory who has been reached, and the frontier lies there too, so that a level takes two dependent
+// reads of the graph and a barrier of a block. Larger graphs get one cluster of sixteen blocks with
+// the cluster's barrier; graphs of several million edges, whose levels keep sixteen processors too
+// busy, and devices without clusters take half of all processors with a barrier across the grid. A
+// frontier is a list of pieces of rows, so that hubs are shared out like all others; whoever claims
+// a head appends the pieces of its row, a warp's together by one atomic addition. Every vertex is
+// appended once, so that one array holds all levels one after the other. What a graph of 20000
+// vertices needs fits device variables.
 //
-// What bounds it: the copy of the graph (half of the time at medium and large) and latency: five
+// What bounds it: the copies (half of the time and more) and latency: above a million edges five
 // dependent accesses and a barrier a level, some 3 us.
 //
-// Tried: giving every vertex an owner in the cluster, with bits in its shared memory and messages
-// written from afar, one barrier a level (a fifth slower: remote accesses are dearer than the L2
-// cache); reading the rows of heads before the claim is decided (a tenth slower); all processors
-// instead of half (a few percent slower at large).
+// Tried: the lone block at medium and large (half as slow again: one processor does not read enough
+// edges at once); giving every vertex an owner in the cluster, with bits in its shared memory and
+// messages written from afar, one barrier a level (a fifth slower: remote accesses are dearer than
+// the L2 cache); reading the rows of heads before the claim is decided (a tenth slower); all
+// processors instead of half (a few percent slower at large).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.32 ms, medium 1.9 ms, large
-// 3.2 ms (35 %, 27 % and 31 % of bytes, 1.1 us a level and 20 us; naive 4.3, 40 and 70 ms). An
-// evaluation, which comes to a call with cold caches, takes 0.64 ms at small.
-//
-// These times were taken with an arena of 1.5 MiB. The rules allow 1 MiB of device variables, so
-// calls that need more now allocate, which takes some 0.1 ms.
+// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.33 ms, medium 2.3 ms, large
+// 4.1 ms; before the lone block, on the same day, 0.51, 2.35 and 4.4 ms. (On a quicker day the two
+// larger took 1.9 and 3.2 ms: 27 % and 31 % of bytes, 1.1 us a level and 20 us; naive 4.3, 40 and
+// 70 ms.)
 #include "transfer.cuh"
 
 #include <algorithm>
@@ -33,6 +35,9 @@ constexpr int CLUSTER_UP_TO = 4000000;         // edges; then the whole device p
 constexpr int LARGE = 4;                       // pieces of a row that a lane appends alone
 constexpr size_t ARENA = 1000 * 1000;          // bytes
 constexpr int CLUSTER_SIZES[] = {16, 8};
+constexpr int PIECE_ALONE = 4; // edges that a thread of a lone block follows at once
+constexpr int HELD = 8192;     // pieces of a level in its shared memory; the others lie outside
+constexpr int ALONE_UP_TO = 1000000; // edges
 
 // For small graphs: an allocation would cost more than the search.
 static __device__ __align__(256) int arena[ARENA / sizeof(int)];
@@ -162,6 +167,104 @@ static __global__ void __launch_bounds__(THREADS) search(const __grid_constant__
     }
 }
 
+// A lone block: marks of all vertices and the frontier in its shared memory.
+static __global__ void __launch_bounds__(THREADS, 1) search_alone(Graph g)
+{
+    extern __shared__ unsigned list[]; // two of HELD: first edge * 8 + edges; then a bit a vertex
+    unsigned *const seen = list + 2 * HELD, *const more = reinterpret_cast<unsigned *>(g.pieces);
+    __shared__ int appended[3];
+    const int tid = threadIdx.x, lane = tid % 32;
+    for (int v = tid; v < g.n; v += THREADS)
+        g.distance[v] = v == g.source ? 0 : -1;
+    for (int w = tid; w < (g.n + 31) / 32; w += THREADS)
+        seen[w] = w == g.source / 32 ? 1u << g.source % 32 : 0;
+    if (tid < 3)
+        appended[tid] = 0;
+    int base = 0; // in `more`, of this level
+    int count = (g.degree[g.source] + PIECE_ALONE - 1) / PIECE_ALONE;
+    {
+        const int start = g.start[g.source], edges = g.degree[g.source];
+        for (int k = tid; k < count; k += THREADS) {
+            const unsigned piece = static_cast<unsigned>(start + k * PIECE_ALONE) * 8 +
+                                   min(edges - k * PIECE_ALONE, PIECE_ALONE);
+            if (k < HELD)
+                list[HELD + k] = piece;
+            else
+                more[k] = piece;
+        }
+    }
+    __syncthreads();
+    for (int level = 1; count > 0; level++) {
+        const unsigned *const now = list + level % 2 * HELD;
+        unsigned *const next = list + (level + 1) % 2 * HELD;
+        if (tid == 0) // read last before the barrier that came before
+            appended[(level + 1) % 3] = 0;
+        auto append = [&](int at, int first, int edges) {
+            const unsigned piece = static_cast<unsigned>(first) * 8 + min(edges, PIECE_ALONE);
+            if (at < HELD)
+                next[at] = piece;
+            else
+                more[base + count + at] = piece;
+        };
+        for (int first = tid - lane; first < count; first += THREADS) {
+            const int mine = first + lane;
+            unsigned piece = 0;
+            if (mine < count)
+                piece = mine < HELD ? now[mine] : more[base + mine];
+            const int edges = piece % 8, *const heads = g.head + piece / 8;
+            int head[PIECE_ALONE], start[PIECE_ALONE], degree[PIECE_ALONE], wanted = 0;
+#pragma unroll
+            for (int i = 0; i < PIECE_ALONE; i++)
+                head[i] = i < edges ? heads[i] : -1;
+#pragma unroll
+            for (int i = 0; i < PIECE_ALONE; i++) {
+                start[i] = degree[i] = 0;
+                if (head[i] >= 0 &&
+                    !(atomicOr(&seen[head[i] / 32], 1u << head[i] % 32) >> head[i] % 32 & 1)) {
+                    start[i] = g.start[head[i]];
+                    degree[i] = g.degree[head[i]];
+                    g.distance[head[i]] = level;
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < PIECE_ALONE; i++)
+                wanted += (degree[i] + PIECE_ALONE - 1) / PIECE_ALONE;
+            if (!__any_sync(~0u, wanted > 0))
+                continue;
+            int sum = wanted; // of this lane and those before
+            for (int d = 1; d < 32; d *= 2) {
+                const int other = __shfl_up_sync(~0u, sum, d);
+                sum += lane >= d ? other : 0;
+            }
+            int at = 0;
+            if (lane == 31)
+                at = atomicAdd(&appended[level % 3], sum);
+            at = __shfl_sync(~0u, at, 31) + sum - wanted;
+#pragma unroll
+            for (int i = 0; i < PIECE_ALONE; i++) {
+                unsigned large = __ballot_sync(~0u, degree[i] > LARGE * PIECE_ALONE);
+                for (; large; large &= large - 1) { // all lanes help with the row of a hub
+                    const int from = __ffs(large) - 1, its_start = __shfl_sync(~0u, start[i], from),
+                              its_degree = __shfl_sync(~0u, degree[i], from),
+                              its_at = __shfl_sync(~0u, at, from);
+                    for (int p = lane; p * PIECE_ALONE < its_degree; p += 32)
+                        append(its_at + p, its_start + p * PIECE_ALONE,
+                               its_degree - p * PIECE_ALONE);
+                    if (lane == from) {
+                        at += (its_degree + PIECE_ALONE - 1) / PIECE_ALONE;
+                        degree[i] = 0;
+                    }
+                }
+                for (; degree[i] > 0; start[i] += PIECE_ALONE, degree[i] -= PIECE_ALONE)
+                    append(at++, start[i], degree[i]);
+            }
+        }
+        __syncthreads();
+        base += count;
+        count = appended[level % 3];
+    }
+}
+
 // With the largest cluster that the device has, or across the device.
 static void launch_search(Graph graph, size_t edges)
 {
@@ -206,6 +309,11 @@ extern "C" void solution_compute(int num_nodes, int num_edges, int source, const
         memset(out_dist, 0xff, n * sizeof(int)); // -1 everywhere
         return;
     }
+    int device, shared_most;
+    CHECK(cudaGetDevice(&device));
+    CHECK(cudaDeviceGetAttribute(&shared_most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    const size_t alone_bytes = (2 * HELD + (n + 31) / 32) * sizeof(unsigned);
+    const bool alone = edges <= ALONE_UP_TO && alone_bytes + 64 <= static_cast<size_t>(shared_most);
     size_t bytes = 0;
     auto place = [&](size_t wanted) {
         const size_t at = bytes;
@@ -214,8 +322,9 @@ extern "C" void solution_compute(int num_nodes, int num_edges, int source, const
     };
     const size_t board_at = place(sizeof(Board)), start_at = place(n * sizeof(int)),
                  degree_at = place(n * sizeof(int)), head_at = place(edges * sizeof(int)),
-                 distance_at = place(n * sizeof(int)), row_at = place(n * sizeof(int2)),
-                 pieces_at = place((n + edges / TEAM_CLUSTER) * sizeof(int2));
+                 distance_at = place(n * sizeof(int)), row_at = place(alone ? 0 : n * sizeof(int2)),
+                 pieces_at =
+                     place((n + edges / TEAM_CLUSTER) * (alone ? sizeof(unsigned) : sizeof(int2)));
     char *memory;
     if (bytes <= ARENA)
         CHECK(cudaGetSymbolAddress(reinterpret_cast<void **>(&memory), arena));
@@ -234,11 +343,18 @@ extern "C" void solution_compute(int num_nodes, int num_edges, int source, const
                    reinterpret_cast<int2 *>(memory + pieces_at),
                    reinterpret_cast<int *>(memory + distance_at),
                    reinterpret_cast<Board *>(memory + board_at)};
-    prepare<<<static_cast<unsigned>(
-                  std::min((n + PREPARE_THREADS - 1) / PREPARE_THREADS, size_t(2048))),
-              PREPARE_THREADS>>>(graph);
-    CHECK(cudaGetLastError());
-    launch_search(graph, edges);
+    if (alone) {
+        CHECK(cudaFuncSetAttribute(search_alone, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(alone_bytes)));
+        search_alone<<<1, THREADS, alone_bytes>>>(graph);
+        CHECK(cudaGetLastError());
+    } else {
+        prepare<<<static_cast<unsigned>(
+                      std::min((n + PREPARE_THREADS - 1) / PREPARE_THREADS, size_t(2048))),
+                  PREPARE_THREADS>>>(graph);
+        CHECK(cudaGetLastError());
+        launch_search(graph, edges);
+    }
     if (n * sizeof(int) >= transfer::RING_FROM)
         CHECK(cudaDeviceSynchronize());
     const transfer::Array out[] = {{memory + distance_at, out_dist, n * sizeof(int)}};
