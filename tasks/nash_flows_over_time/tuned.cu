@@ -1,28 +1,34 @@
-// A block a scenario, all steps in one launch, the whole network in shared memory; the tree of
-// shortest paths of the step before is priced anew and repaired.
+// A block a scenario, all steps in one launch, the whole network in shared memory.
 //
-// Approach: only nodes with volume, roads with a queue and volumes that arrive are looked at, in
-// lists. The tree of the last step gives an upper bound of all distances: every node's path is
-// summed by pointer jumping, in a handful of rounds. One look at all roads finds those that offer
-// less, mostly few; what they improve goes through work lists. Roads are numbered by their start,
-// so that those of a node lie together; the road of smallest index is looked up for nodes that have
-// volume to send only. Volumes on the roads lie in lists by step of arrival.
+// Approach: up to 512 roads a thread keeps a road: its queue and cost in registers, what travels on
+// it in a row of shared memory. A step is then a few lines between barriers: arrivals, all
+// distances anew (two looks at each road between barriers), the tight road of smallest index for
+// each node, discharge. Larger networks: only nodes with volume, roads with a queue and volumes
+// that arrive are looked at, in lists. The tree of shortest paths of the last step gives an upper
+// bound of all distances: every node's path is summed by pointer jumping, in a handful of rounds.
+// One look at all roads finds those that offer less, mostly few; what they improve goes through
+// work lists. Roads are numbered by their start, so that those of a node lie together; the road of
+// smallest index is looked up for nodes that have volume to send only. Volumes on the roads lie in
+// lists by step of arrival.
 //
-// What bounds it: the chain of dependent looks into shared memory, some 9000 to 20000 cycles a step
-// (pricing a sixth to a third of them, repairing a third to a half), on as many multiprocessors as
-// there are scenarios; nothing else of the device is used.
+// What bounds it: the chain of dependent looks into shared memory, some 4000 cycles a step at
+// small, 17000 beyond (pricing a sixth to a third of them, repairing a third to a half), on as many
+// multiprocessors as there are scenarios; nothing else of the device is used. A warp that works
+// alone takes four cycles and more an instruction, so their number counts as much as barriers do.
 //
 // Tried: repairing by a single warp without barriers (two thirds slower at medium, where many nodes
 // fall at once); every node takes the best of its roads and the tree is priced again, as in policy
 // iteration, a thread a node (twice as slow at large: a warp waits for its node of most roads); 256
-// threads (a quarter slower). A host thread a scenario is faster at small only (3 ms), and three
-// times slower at medium and large.
+// threads (a quarter slower). A host thread a scenario is faster than the lists at small only (3
+// ms), and three times slower at medium and large. Distances over the roads that never had a queue
+// in a table, so that a step solves for the few others alone: half the time at large where 22 roads
+// queue, 30 ms, but twice as slow at medium where 395 do, 89 ms, since each that joins costs some
+// 300000 cycles of repairing the table; at small 2.7 ms. Repair by bit masks instead of lists, and
+// pricing only the roots of subtrees that keep their shape: an eighth slower than lists and jumps.
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 4.7 ms, medium 44 ms, large 66
-// ms (2 % to 3 % of three barriers of a block with exchange, 54 ns each, a step; naive 6.8, 187 and
-// 478 ms). An evaluation, which comes to a call with cold caches, takes 5.92 ms at small (naive
-// 6.61). The CPU program parallel wins there, with 3.7 ms on 15 cores: a scenario is a chain of
-// events, and a core ends each of them sooner than a multiprocessor.
+// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 2.2 ms (with lists 5.0 on the
+// same day), medium 44 ms, large 64 ms (7 %, 2 % and 2 % of three barriers of a block with
+// exchange, 54 ns each, a step; naive 6.8, 187 and 478 ms).
 #include "check.cuh"
 
 #include <cstring>
@@ -31,6 +37,9 @@
 constexpr int RING = 32;
 constexpr int UNREACHABLE = 1000000000;
 constexpr int SLOT = 96; // arrivals of a step that shared memory holds; more lie in global memory
+
+constexpr int DENSE_ROADS = 512;    // up to here a thread has a road of its own
+constexpr size_t ARENA = 16 * 1024; // bytes
 
 typedef unsigned short Id;
 constexpr Id NONE = 0xffff;
@@ -298,6 +307,105 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+// Small networks: a road a thread, all distances anew in each step. Roads are numbered as given.
+
+struct Road {
+    unsigned ends; // start, end << 16
+    int transit;
+    float capacity;
+};
+
+// For them: an allocation would take some 0.1 ms.
+static __device__ __align__(16) char arena[ARENA];
+
+static size_t dense_bytes(int n, int m)
+{
+    const size_t nodes = n, threads = (static_cast<size_t>(m) + 31) / 32 * 32;
+    return nodes * 4 * sizeof(int) + RING * threads * sizeof(float);
+}
+
+static __global__ void __launch_bounds__(DENSE_ROADS, 1)
+    simulate_dense(int n, int m, int steps, const Road *roads, const float *rates, float *results)
+{
+    extern __shared__ float moving[]; // [RING][threads]
+    const int e = threadIdx.x, threads = blockDim.x, dest = n - 1;
+    float *const waiting = moving + RING * threads;
+    int *const next = reinterpret_cast<int *>(waiting + n), *distances = next + n;
+    const float rate = rates[blockIdx.x];
+    Road road = {0, 1, 1.0f};
+    const bool used = e < m;
+    if (used)
+        road = roads[e];
+    const int tail = road.ends & 0xffff, head = road.ends >> 16;
+    float queue = 0;
+    int weight = 1000 * road.transit, now = 0;
+    for (int slot = 0; slot < RING; slot++)
+        moving[slot * threads + e] = 0;
+    for (int i = e; i < n; i += threads) {
+        waiting[i] = 0;
+        distances[i] = distances[n + i] = i == dest ? 0 : UNREACHABLE;
+    }
+    __syncthreads();
+    for (int t = 0, changed = 1; t < steps; t++) {
+        // Arrivals.
+        for (int i = e; i < n; i += threads)
+            next[i] = DENSE_ROADS;
+        const float arrives = moving[t % RING * threads + e];
+        if (arrives > 0)
+            atomicAdd(&waiting[head], arrives);
+        if (e == threads - 1)
+            atomicAdd(&waiting[0], rate);
+        // Distances, two looks at each road between barriers.
+        if (changed) {
+            now ^= 1;
+            volatile int *const distance = distances + now * n;
+            for (int more = 1; more;) {
+                more = 0;
+                if (used)
+#pragma unroll
+                    for (int look = 0; look < 2; look++) {
+                        const int through = weight + distance[head];
+                        if (through < distance[tail]) {
+                            atomicMin(&distances[now * n + tail], through);
+                            more = 1;
+                        }
+                    }
+                more = __syncthreads_or(more);
+            }
+        } else {
+            __syncthreads();
+        }
+        const int *const distance = distances + now * n;
+        if (used && tail != dest && distance[head] < UNREACHABLE &&
+            weight + distance[head] == distance[tail])
+            atomicMin(&next[tail], e);
+        __syncthreads();
+        // Onto the next roads, and discharge.
+        if (used) {
+            const float before = queue;
+            if (next[tail] == e) {
+                queue += waiting[tail];
+                waiting[tail] = 0;
+            }
+            const float enters = fminf(queue, road.capacity);
+            queue -= enters;
+            moving[(t + road.transit) % RING * threads + e] = enters;
+            changed = 0;
+            if (queue != before) {
+                const int cost = weight_of(road.transit, queue, road.capacity);
+                changed = cost != weight;
+                weight = cost;
+            }
+        }
+        // For the next time; those of this step may go on being right.
+        for (int i = e; i < n; i += threads)
+            distances[(now ^ 1) * n + i] = i == dest ? 0 : UNREACHABLE;
+        changed = __syncthreads_or(changed);
+    }
+    if (e == 0)
+        results[blockIdx.x] = waiting[dest];
+}
+
 // Stable: the ids 0 .. m-1 by end[id], and where each group starts.
 template <typename List> static void group(int n, int m, const int *end, int *start, List *list)
 {
@@ -321,6 +429,33 @@ extern "C" void solution_compute(int num_nodes, int num_edges, int num_steps, co
     if (n >= NONE || m >= NONE) {
         fprintf(stderr, "%zu nodes and %zu roads: ids have 16 bits\n", n, m);
         abort();
+    }
+    int device, shared_most;
+    CHECK(cudaGetDevice(&device));
+    CHECK(cudaDeviceGetAttribute(&shared_most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    const size_t of_dense = dense_bytes(num_nodes, num_edges),
+                 of_input = m * sizeof(Road) + requests * sizeof(float);
+    if (num_edges <= DENSE_ROADS && of_dense + 64 <= static_cast<size_t>(shared_most) &&
+        of_input + requests * sizeof(float) <= ARENA) {
+        std::vector<char> packed(of_input);
+        Road *const roads = reinterpret_cast<Road *>(packed.data());
+        for (size_t e = 0; e < m; e++)
+            roads[e] = {static_cast<unsigned>(edge_u[e]) | static_cast<unsigned>(edge_v[e]) << 16,
+                        edge_transit_time[e], edge_capacity[e]};
+        memcpy(roads + m, inflow_rates, requests * sizeof(float));
+        char *there;
+        CHECK(cudaGetSymbolAddress(reinterpret_cast<void **>(&there), arena));
+        CHECK(cudaMemcpy(there, packed.data(), packed.size(), cudaMemcpyHostToDevice));
+        const Road *const d_roads = reinterpret_cast<Road *>(there);
+        const float *const rates = reinterpret_cast<const float *>(d_roads + m);
+        float *const totals = reinterpret_cast<float *>(there + packed.size());
+        CHECK(cudaFuncSetAttribute(simulate_dense, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(of_dense)));
+        simulate_dense<<<num_requests, (num_edges + 31) / 32 * 32, of_dense>>>(
+            num_nodes, num_edges, num_steps, d_roads, rates, totals);
+        CHECK(cudaGetLastError());
+        CHECK(cudaMemcpy(results, totals, requests * sizeof(float), cudaMemcpyDeviceToHost));
+        return;
     }
     // One buffer for all that goes to the device.
     size_t bytes = 0;
@@ -347,10 +482,8 @@ extern "C" void solution_compute(int num_nodes, int num_edges, int num_steps, co
           reinterpret_cast<Id *>(&host[in_road_at]));
     memcpy(&host[rates_at], inflow_rates, requests * 4);
 
-    int device, processors, shared_most;
-    CHECK(cudaGetDevice(&device));
+    int processors;
     CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    CHECK(cudaDeviceGetAttribute(&shared_most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     const size_t of_block = shared_bytes(num_nodes, num_edges);
     const bool in_shared = of_block + 64 <= static_cast<size_t>(shared_most);
     const int blocks = num_requests < 2 * processors ? num_requests : 2 * processors;
