@@ -14,16 +14,14 @@
 // Tried: residual and old direction side by side, so that a gather forms the new direction itself
 // and one barrier less is needed (equal at medium, a twentieth slower at large); 4 or 16 lanes a
 // row instead of 8 (equal); more blocks a multiprocessor (a tenth slower); the grid-wide kernel at
-// small (an eighth more time for the iterations, no more in all).
+// small (an eighth more time for the iterations, a fourteenth in all).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores, in two runs: small 0.34 and 0.47 ms,
-// medium 4.2 and 4.9 ms, large 12.4 and 16 ms (11 to 15 %, 25 to 29 % and 30 to 39 % of what the
-// bus needs; naive 2.9, 12 to 15 and 42 to 51 ms). An evaluation, which comes to a call with cold
-// caches, takes 0.75 ms at small. The CPU program parallel wins there, with 0.70 ms on 15 cores:
-// the matrix has to cross the bus, and lies in the caches of the host.
-//
-// These times were taken with an arena of 2.5 MiB. The rules allow 1 MiB of device variables, so
-// calls that need more now allocate, which takes some 0.1 ms.
+// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.71 ms, medium 4.8 ms, large
+// 15 ms (7 %, 25 % and 32 % of what the bus needs; on quicker days 0.34, 4.2 and 12.4 ms;
+// naive 2.9, 12 to 15 and 42 to 51 ms). At small the grid-wide kernel took 0.76 ms on the same day.
+// The CPU program parallel wins there, with 0.70 ms on 15 cores: the matrix has to cross the bus,
+// and lies in the caches of the host. (The 0.34 ms were taken with the matrix in a device variable
+// of 2.5 MiB. The rules allow 1 MiB, so it is allocated now, which takes some 0.1 ms.)
 #include "transfer.cuh"
 
 #include <algorithm>
@@ -337,7 +335,7 @@ extern "C" void solution_compute(int n, int nnz, int max_iters, int tol_exp, con
                                   {memory + values_at, values, entries * 8}};
     transfer::upload(in, 4);
     void *arguments[] = {&s};
-    if (!small || !solve_in_cluster(s, row_ptr))
+    if (!solve_in_cluster(s, row_ptr))
         CHECK(cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(THREADS), arguments, 0,
                                           nullptr));
     const transfer::Array out[] = {{s.x, x_out, rows * 8}};
