@@ -64,8 +64,9 @@ static const struct rule {
     [AE_BUILD_CUDA] = {.name = "cuda",
                        .source = "solution.cu",
                        .tool = AE_TOOL_NVCC,
-                       .compile = (const char *const[]){"-std=c++17", "-O3", "-Xcompiler", "-fPIC,-fno-gnu-unique,-fopenmp",
-                                                        NULL},
+                       /* ptxas -v: tells how much static device storage there is, however it was written */
+                       .compile = (const char *const[]){"-std=c++17", "-O3", "-Xptxas", "-v", "-Xcompiler",
+                                                        "-fPIC,-fno-gnu-unique,-fopenmp", NULL},
                        .link = (const char *const[]){"-Xcompiler", "-fopenmp", NULL}},
 };
 
@@ -121,6 +122,8 @@ struct job {
     struct ae_proc *proc;
     char scratch[4096];
     int64_t began_ns;
+    bool device_told;      /* the compiler has said, and nothing of what it printed is lost, how much .. */
+    uint64_t device_bytes; /* .. static storage on the device there is: __device__, __managed__, of inline PTX */
 };
 
 static void add(struct arguments *arguments, const char *text)
@@ -275,6 +278,50 @@ static void keep_log(struct job *job, const struct ae_proc_result *end)
         rest += *rest == '/';
         memmove(at, rest, strlen(rest) + 1);
     }
+}
+
+#define PTXAS_LINE "ptxas info"
+
+/* What ptxas says of static storage, for each architecture. A source can have lines printed that look like these: the
+ * largest counts, and nothing may be left out. */
+static void read_device_storage(struct job *job, const struct ae_proc_result *end)
+{
+    const struct ae_proc_stream *streams[] = {&end->err, &end->out};
+    bool whole = true;
+    for (int i = 0; i < 2; i++) {
+        whole = whole && streams[i]->total <= streams[i]->size;
+        for (const char *line = streams[i]->text, *next; line && line < streams[i]->text + streams[i]->size; line = next) {
+            const size_t left = (size_t)(streams[i]->text + streams[i]->size - line);
+            const char *const newline = memchr(line, '\n', left);
+            next = newline ? newline + 1 : line + left;
+            unsigned long long bytes;
+            int upto = 0;
+            if (strncmp(line, PTXAS_LINE, sizeof PTXAS_LINE - 1) != 0 ||
+                sscanf(line, PTXAS_LINE " : %llu bytes gmem%n", &bytes, &upto) != 1 || upto == 0)
+                continue;
+            job->device_told = true;
+            job->device_bytes = bytes > job->device_bytes ? bytes : job->device_bytes;
+        }
+    }
+    job->device_told = job->device_told && whole;
+}
+
+/* What ptxas tells of each kernel is for us, not for the author. */
+static void drop_ptxas_lines(char *log)
+{
+    char *to = log;
+    for (char *line = log; *line;) {
+        size_t n = strcspn(line, "\n");
+        int upto = 0;
+        n += line[n] == '\n';
+        (void)sscanf(line, " %*u bytes stack frame%n", &upto);
+        if (strncmp(line, PTXAS_LINE, sizeof PTXAS_LINE - 1) != 0 && !(upto > 0 && *line == ' ')) {
+            memmove(to, line, n);
+            to += n;
+        }
+        line += n;
+    }
+    *to = 0;
 }
 
 /* The first line that says what is wrong, else the first line at all. */
@@ -710,7 +757,7 @@ static bool object_accepted(struct job *job)
     ae_bytes_release(&bytes);
     const char *problem = entry_problem(facts.entry);
     struct ae_build_result *r = job->result;
-    r->static_bytes = facts.static_bytes;
+    r->static_bytes = facts.static_bytes > job->device_bytes ? facts.static_bytes : job->device_bytes;
     /* nvcc registers kernels in a constructor of its own. */
     r->constructors = facts.constructors -
                       (job->rule->tool == AE_TOOL_NVCC && facts.registers_kernels && facts.constructors > 0 ? 1 : 0);
@@ -725,11 +772,14 @@ static bool object_accepted(struct job *job)
         end_job(job, AE_BUILD_REFUSED, "it has a section that is both writable and executable");
     else if (facts.executable_stack)
         end_job(job, AE_BUILD_REFUSED, "it needs an executable stack (a nested function whose address is taken?)");
-    else if (facts.static_bytes > STATIC_ARENA_BYTES) {
+    else if (job->rule->tool == AE_TOOL_NVCC && !job->device_told)
+        end_job(job, AE_BUILD_REFUSED,
+                "the compiler prints too much to tell how much static device storage it has: let it warn of less");
+    else if (r->static_bytes > STATIC_ARENA_BYTES) {
         end_job(job, AE_BUILD_REFUSED,
                 "it has %.1f MiB of writable static storage, which outlives a call; the limit is 1 MiB: allocate inside the "
                 "call",
-                (double)facts.static_bytes / (1 << 20));
+                (double)r->static_bytes / (1 << 20));
         r->verdict = AE_VIOLATION;
         r->violation = AE_STATIC_ARENA;
     }
@@ -807,7 +857,16 @@ static void continue_job(struct job *job)
         fail_host(job, &err);
         return;
     }
+    const bool cuda = job->stage == STAGE_COMPILE && job->rule->tool == AE_TOOL_NVCC;
+    if (cuda)
+        read_device_storage(job, &end);
     keep_log(job, &end);
+    if (cuda && job->result->log)
+        drop_ptxas_lines(job->result->log);
+    if (job->result->log && !*job->result->log) {
+        free(job->result->log);
+        job->result->log = NULL;
+    }
     const bool succeeded = compiler_succeeded(job, &end);
     ae_proc_result_release(&end);
     if (!succeeded)
