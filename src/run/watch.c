@@ -106,18 +106,33 @@ void ae_watch_release(struct ae_watch *watch)
     *watch = (struct ae_watch){0};
 }
 
-/* Takes a new look; *ret_gained: what the threads have run since the last one, new ones since they began; *ret_running,
+/* What all threads of the process have run, those that have ended since included; -1: not known. */
+static int64_t run_time_of_all(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec now;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &now) != 0)
+        return -1;
+    return (int64_t)now.tv_sec * AE_SEC + now.tv_nsec;
+}
+
+/* Takes a new look; *ret_gained: what the threads have run since the last one, new ones since they began, and those that
+ * have ended, which the process's clock tells: it has what nobody of the living has run; *ret_running,
  * unless NULL: how many of them run now, the worker's own not counted. */
 static void look(struct ae_watch *watch, int64_t *ret_gained, int *ret_running)
 {
     size_t all, count = 0;
-    int64_t gained = 0;
+    int64_t gained = 0, living = 0, known = 0;
+    const int64_t whole = run_time_of_all(watch->pid);
     int running = 0;
     ae_autofree pid_t *tids = list_threads(watch->pid, &all);
     struct ae_watch_thread *threads = calloc(all + 1, sizeof *threads);
     for (size_t i = 0; threads && i < all; i++) {
-        if (bsearch(&tids[i], watch->own, watch->own_count, sizeof *watch->own, by_tid))
+        if (bsearch(&tids[i], watch->own, watch->own_count, sizeof *watch->own, by_tid)) {
+            const int64_t own = run_time(watch->pid, tids[i], NULL);
+            living += own > 0 ? own : 0;
             continue;
+        }
         running += ret_running && is_running(watch->pid, tids[i]);
         const int64_t run = run_time(watch->pid, tids[i], NULL);
         if (run < 0)
@@ -125,8 +140,16 @@ static void look(struct ae_watch *watch, int64_t *ret_gained, int *ret_running)
         const struct ae_watch_thread *before =
             watch->count ? bsearch(&tids[i], watch->threads, watch->count, sizeof *watch->threads, by_tid) : NULL;
         gained += run - (before ? before->run_ns : 0);
+        known += before ? before->run_ns : 0;
+        living += run;
         threads[count++] = (struct ae_watch_thread){tids[i], run};
     }
+    for (size_t i = 0; i < watch->count; i++)
+        known -= watch->threads[i].run_ns; /* of those that have ended, below zero: they were counted when they lived */
+    /* Should a thread run meanwhile, this is the least that it can be, and what is kept the most. */
+    if (whole >= 0 && watch->at_ns && whole - living - watch->ended_ns + known > 0)
+        gained += whole - living - watch->ended_ns + known;
+    watch->ended_ns = whole >= 0 ? run_time_of_all(watch->pid) - living : 0;
     free(watch->threads);
     watch->threads = threads;
     watch->count = count;

@@ -19,6 +19,7 @@ struct ae_watch {
     size_t own_count;
     struct ae_watch_thread *threads; /* the others, at the last look, by tid */
     size_t count;
+    int64_t ended_ns; /* what threads had run that had ended, at the last look */
     int64_t main_ns; /* run time of the worker's own thread, at the last look */
     int64_t main_wait_ns; /* how long it could have run and had no processor, likewise */
     int64_t at_ns;   /* of the last look; 0: none yet */
