@@ -122,8 +122,9 @@ static bool gives_again(struct ae_evaluation *e, const struct ae_case *twin, con
 }
 
 /* A timed call and its near-twin behind it. A program that gives the twin the answer of its sibling does so from
- * memory, unless it would do so in a fresh process as well: then it does not look at what was changed. The twin's is also
- * the call that follows a look at the memory; *ret_looked: one was taken. */
+ * memory, unless it would do so in a fresh process as well: then it does not look at what was changed. Every other time the
+ * twin's is also the call that follows a look at the memory; *ret_looked: one was taken. Were it always, a program that
+ * notices the look would know the twin. */
 static bool try_sibling_and_twin(struct ae_evaluation *e, const struct ae_case_name *name, bool *ret_looked)
 {
     struct ae_expected answer = {0};
@@ -131,6 +132,8 @@ static bool try_sibling_and_twin(struct ae_evaluation *e, const struct ae_case_n
     struct ae_error err = {0};
     struct ae_case_name twin_name = *name;
     const bool wanted = !name->practice && !e->options->single && !(e->context->guards_off & AE_GUARD_TWIN);
+    uint8_t chance = 0;
+    (void)ae_random_bytes(&chance, sizeof chance, NULL);
     *ret_looked = false;
     e->keep = wanted ? &answer : NULL;
     bool on = ae_evaluation_try(e, name, true, true);
@@ -140,7 +143,7 @@ static bool try_sibling_and_twin(struct ae_evaluation *e, const struct ae_case_n
     if (on && wanted && e->wrong == 0 &&
         ae_twin_find(e->context, name->task, name->size, &twin_name.number, &err) == AE_OK && twin_name.number >= 0 &&
         ae_case_open(e->context, &twin_name, false, &twin, &err) == AE_OK) {
-        *ret_looked = ae_evaluation_look_midway(e);
+        *ret_looked = chance % 2 && ae_evaluation_look_midway(e);
         if (gives_again(e, &twin, &answer)) {
             ae_evaluation_stop(e);
             if (!gives_again(e, &twin, &answer) && !e->over) {
