@@ -45,6 +45,7 @@ struct ae_trial {
     int temperature_c;
     int disturbed;        /* throttled or otherwise repeated: kept, not counted */
     double max_share;     /* largest error in tolerances */
+    int stirred;          /* threads worked when the inputs had arrived; not recorded */
     int64_t charged_ns;   /* of call_ns: what making ready took too long when the inputs had arrived; not recorded */
 };
 

@@ -66,7 +66,13 @@ size_t ae_buffers_need(const struct ae_instance *inst)
     return need;
 }
 
-/* What the worker may have left between the arrays of one call does not wait there for the next. Whole huge pages are given
+static void note_gap(struct ae_buffers *buffers, size_t from, size_t to)
+{
+    buffers->gaps[buffers->gap_count++] = (struct ae_gap){from, to};
+}
+
+/* What the worker may have left between the arrays of one call, or made ready there for the next one since it was told to map
+ * them, is not there when the call comes. Whole huge pages are given
  * back; at their edges the system would have to split them, so there zeros are written, where anything is there at all. */
 static void clear_gap(struct ae_buffers *buffers, size_t from, size_t to)
 {
@@ -91,6 +97,7 @@ int ae_buffers_layout(struct ae_buffers *buffers, const struct ae_instance *inst
     buffers->key = ae_rng_u64(&buffers->rng);
     buffers->arg_count = task->arg_count;
     buffers->probe_count = 0;
+    buffers->gap_count = 0;
     ae_rng_permutation(&buffers->rng, order, (size_t)task->arg_count);
     for (int k = 0; k < task->arg_count; k++) {
         const int i = buffers->fixed ? k : order[k];
@@ -112,12 +119,10 @@ int ae_buffers_layout(struct ae_buffers *buffers, const struct ae_instance *inst
         }
         if (arg->region_offset + region > buffers->size)
             return ae_error_set(err, AE_E_NOMEM, "%s: the instance does not fit its shared memory", task->id);
-        if (!buffers->stale)
-            clear_gap(buffers, next, arg->region_offset);
+        note_gap(buffers, next, arg->region_offset);
         next = arg->region_offset + region;
     }
-    if (!buffers->stale)
-        clear_gap(buffers, next, buffers->size);
+    note_gap(buffers, next, buffers->size);
     buffers->touched = next > buffers->touched ? next : buffers->touched;
     return AE_OK;
 }
@@ -155,6 +160,8 @@ static bool is_poison(const struct ae_buffers *buffers, size_t from, size_t to)
 
 void ae_buffers_fill(struct ae_buffers *buffers, const struct ae_instance *inst)
 {
+    for (int i = 0; i < buffers->gap_count && !buffers->stale; i++)
+        clear_gap(buffers, buffers->gaps[i].from, buffers->gaps[i].to);
     for (int i = 0; i < buffers->arg_count; i++) {
         const struct ae_channel_arg *arg = &buffers->args[i];
         if (!arg->pointer)

@@ -20,6 +20,10 @@ struct ae_buffers {
     struct ae_rng rng;
     struct ae_channel_arg args[AE_ARGS_MAX]; /* layout of the present call */
     int arg_count;
+    struct ae_gap {
+        size_t from, to;
+    } gaps[AE_ARGS_MAX + 1]; /* between the regions, and behind the last */
+    int gap_count;
     size_t touched; /* end of the highest region used so far */
     struct ae_probe {
         size_t offset; /* into base */
@@ -38,7 +42,7 @@ size_t ae_buffers_need(const struct ae_instance *inst);
 /* Draws offsets, addresses and a new key. AE_E_NOMEM where the instance does not fit. */
 int ae_buffers_layout(struct ae_buffers *buffers, const struct ae_instance *inst, struct ae_error *err);
 
-/* Poison and canaries, then the inputs: they arrive last. */
+/* The places between the arrays cleared, poison and canaries, then the inputs: they arrive last. */
 void ae_buffers_fill(struct ae_buffers *buffers, const struct ae_instance *inst);
 
 /* The array of argument arg in the parent's mapping. */

@@ -183,6 +183,7 @@ static bool look_and_call(struct ae_evaluation *e, const struct ae_case_name *ne
             .inst = &inst,
             .kind = next->kind,
             .timeout_ns = e->timeout_ns,
+            .pause_ns = ae_evaluation_late_pause(e),
             .settled = ae_evaluation_look_outside,
             .settled_data = e,
         };
@@ -362,7 +363,7 @@ static void count_charged(struct ae_measurement *m)
         if (m->trials[i].kind == AE_TRIAL_TIMED && m->trials[i].verdict == AE_PASS && !m->trials[i].disturbed)
             return;
     for (int i = 0; i < m->trial_count; i++)
-        if (m->trials[i].charged_ns > 0)
+        if (m->trials[i].charged_ns > 0 && !m->trials[i].stirred)
             m->trials[i].disturbed = 0;
 }
 

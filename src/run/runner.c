@@ -508,6 +508,8 @@ enum ae_answer ae_runner_command(struct ae_runner *runner, enum ae_order command
 {
     if (runner->dead)
         return AE_ANSWER_DEAD;
+    if (command == AE_ORDER_LOAD || command == AE_ORDER_UNLOAD || command == AE_ORDER_TRIM)
+        runner->watch.resident = -1; /* comes and goes as ordered */
     order(runner, command);
     atomic_store_explicit(&runner->orders->doorbell, runner->sequence, memory_order_release);
     wake(runner);
@@ -603,12 +605,12 @@ enum ae_answer ae_runner_wait_call(struct ae_runner *runner, const struct ae_ins
     return answer;
 }
 
-static void stop_by_signal(struct ae_runner *runner)
+static bool stop_by_signal(struct ae_runner *runner)
 {
     const pid_t pid = ae_proc_pid(runner->proc);
     char path[64], text[512];
     if (syscall(SYS_pidfd_send_signal, ae_proc_pidfd(runner->proc), SIGSTOP, NULL, 0) != 0)
-        return;
+        return false;
     runner->stopped = true;
     /* The signal is on its way; state T says that it has arrived at all threads. */
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -616,19 +618,19 @@ static void stop_by_signal(struct ae_runner *runner)
         ae_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
         const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
         if (n <= 0)
-            return;
+            return false;
         text[n] = 0;
         const char *state = strrchr(text, ')');
         if (state && (state[2] == 'T' || state[2] == 'Z' || state[2] == 'X'))
-            return;
+            return true;
         usleep(20);
     }
+    return false;
 }
 
-void ae_runner_freeze(struct ae_runner *runner)
+bool ae_runner_freeze(struct ae_runner *runner)
 {
-    if (!ae_cgroup_freeze(&runner->group))
-        stop_by_signal(runner);
+    return ae_cgroup_freeze(&runner->group) || stop_by_signal(runner);
 }
 
 void ae_runner_thaw(struct ae_runner *runner)

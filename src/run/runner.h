@@ -125,8 +125,8 @@ int64_t ae_runner_ring_call(struct ae_runner *runner);
 enum ae_answer ae_runner_wait_call(struct ae_runner *runner, const struct ae_instance *probe_inst, int64_t deadline_ns,
                                    int64_t *ret_returned_ns, int64_t *ret_done_ns);
 
-/* Stops and continues all threads of the worker. */
-void ae_runner_freeze(struct ae_runner *runner);
+/* Stops and continues all threads of the worker. False: not all of them, or nobody knows. */
+bool ae_runner_freeze(struct ae_runner *runner);
 void ae_runner_thaw(struct ae_runner *runner);
 
 /* A copy of what the worker's tracer holds of the last call: hostile bytes for ae_trace_read(), freed by the caller.

@@ -19,10 +19,12 @@
 #define ARM_FACTOR   3
 #define ARM_MAX_NS   (2 * AE_MS)
 #define DOZE_NS      (200 * 1000)
-/* From the look at the threads until the doorbell: it reads two files for each of them. What it takes longer, since this
- * process had no processor meanwhile, is time that the program's threads may have had. */
-#define GAP_NS        (300 * 1000)
-#define GAP_THREAD_NS (30 * 1000)
+/* From the moment that the program is let go until the doorbell, arming left out. What it takes longer, since this process
+ * had no processor meanwhile, is time that the program's threads may have had. */
+#define GAP_NS       (100 * 1000)
+/* Memory that may come or go between the end of a call and the doorbell of the next. */
+#define SHIFT_BYTES      ((int64_t)2 << 20)
+#define SHIFT_CUDA_BYTES ((int64_t)64 << 20) /* the driver's */
 
 static void say(char detail[AE_DETAIL_TEXT], const char *text)
 {
@@ -268,9 +270,55 @@ static bool arm(struct ae_runner *runner, bool watched, struct ae_trial *ret, in
     return obeyed(runner, AE_ORDER_ARM, answer, ret, detail);
 }
 
-/* Arguments mapped, device at its clocks, all threads asleep, then the inputs, and still asleep; then the worker is armed.
- * *ret_since: since when nobody has looked at the threads, the time of arming left out; 0: they are not watched. False
- * with a verdict where the trial is over. */
+static int64_t shift_room(const struct ae_runner *runner)
+{
+    return runner->options.target == AE_CUDA ? SHIFT_CUDA_BYTES : SHIFT_BYTES;
+}
+
+/* Has the program's memory grown or shrunk since its last call, as seen while it was stopped both times? *ret_text says it. */
+static bool shifted(const struct ae_runner *runner, char ret_text[AE_DETAIL_TEXT])
+{
+    const int64_t before = runner->watch.resident;
+    if (before < 0 || (runner->options.guards_off & AE_GUARD_KEPT))
+        return false;
+    const int64_t now = ae_watch_holdings(ae_proc_pid(runner->proc)).resident, grown = now - before;
+    const int64_t room = shift_room(runner);
+    if (now < 0 || (grown <= room && -grown <= room))
+        return false;
+    snprintf(ret_text, AE_DETAIL_TEXT,
+             grown > 0 ? "%.1f MiB of host memory were made ready between two calls: what a call uses is taken inside it"
+                       : "%.1f MiB of host memory were given back between two calls: what a call uses is given back inside it",
+             (double)(grown > 0 ? grown : -grown) / 0x1p20);
+    return true;
+}
+
+/* The inputs arrive while the program is stopped: none of its threads can work on them before they are all there, nor while
+ * others are looked at. *ret_since: when it was let go; 0: it is not watched. False with a verdict where the trial is over. */
+static bool fill(struct ae_runner *runner, const struct ae_trial_request *request, bool watched, struct ae_trial *ret,
+                 int64_t *ret_since, char detail[AE_DETAIL_TEXT])
+{
+    char text[AE_DETAIL_TEXT];
+    const bool stop = !(runner->options.guards_off & AE_GUARD_IDLE);
+    const bool loose = stop && !ae_runner_freeze(runner);
+    bool busy = watched && ae_watch_busy(&runner->watch);
+    ae_buffers_fill(&runner->buffers, request->inst);
+    if (!busy && watched && ae_watch_stirred(&runner->watch, loose)) {
+        ret->disturbed = ret->stirred = 1;
+        busy = ae_watch_stirs(&runner->watch);
+    }
+    const bool moved = watched && shifted(runner, text);
+    *ret_since = watched && !runner->watch.blind ? ae_now_ns() : 0;
+    if (stop)
+        ae_runner_thaw(runner);
+    if (busy || moved)
+        violate(ret, AE_STATE_CARRIED, detail,
+                busy ? "threads of the program work when the inputs have arrived, before they are given to it" : text);
+    return !busy && !moved;
+}
+
+/* Arguments mapped, device at its clocks, all threads asleep, then the inputs; then the worker is armed. *ret_since: since
+ * when nobody has looked at the threads, the time of arming left out; 0: they are not watched. False with a verdict where
+ * the trial is over. */
 static bool make_ready(struct ae_runner *runner, const struct ae_trial_request *request, struct ae_trial *ret,
                        int64_t *ret_since, char detail[AE_DETAIL_TEXT])
 {
@@ -287,16 +335,8 @@ static bool make_ready(struct ae_runner *runner, const struct ae_trial_request *
                 "a thread of the program goes on working between calls: end it, or let it sleep, before returning");
         return false;
     }
-    ae_buffers_fill(&runner->buffers, request->inst);
-    *ret_since = watched && !runner->watch.blind ? ae_now_ns() : 0;
-    if (watched && ae_watch_stirred(&runner->watch)) {
-        ret->disturbed = 1;
-        if (ae_watch_stirs(&runner->watch)) {
-            violate(ret, AE_STATE_CARRIED, detail,
-                    "threads of the program work when the inputs have arrived, before they are given to it");
-            return false;
-        }
-    }
+    if (!fill(runner, request, watched, ret, ret_since, detail))
+        return false;
     if ((runner->options.spin != AE_SPIN_NEVER || cuda) && !arm(runner, watched, ret, &took, detail))
         return false;
     *ret_since += *ret_since ? took : 0;
@@ -332,7 +372,9 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
         ret->verdict = AE_CRASH;
         return AE_OK;
     }
-    const int64_t unseen = since ? start - since - GAP_NS - GAP_THREAD_NS * (int64_t)runner->watch.count : 0;
+    const pid_t pid = ae_proc_pid(runner->proc);
+    const bool watched = request->pause_ns && !(runner->options.guards_off & AE_GUARD_KEPT);
+    const int64_t unseen = since ? start - since - GAP_NS : 0;
     if (unseen > 0) {
         ret->charged_ns += unseen;
         ret->disturbed = 1;
@@ -344,7 +386,10 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
         ret->cpu_ns = cpu_after - cpu_before;
     const bool unsynchronised = ae_buffers_probe_changed(&runner->buffers);
     ae_buffers_probe(&runner->buffers, inst, NULL, 0);
+    const int64_t held = watched ? ae_watch_resident(pid) : -1;
     ae_runner_freeze(runner);
+    const int64_t left = watched ? ae_watch_resident(pid) : -1;
+    const bool shrunk = left >= 0 && held - left > shift_room(runner);
     if (runner->answers->result == AE_WORKER_DEVICE_ERROR || runner->answers->result == AE_WORKER_OUT_OF_MEMORY) {
         ret->verdict = runner->answers->result == AE_WORKER_DEVICE_ERROR ? AE_CRASH : AE_OUT_OF_MEMORY;
         snprintf(detail, AE_DETAIL_TEXT, "%s", ae_runner_text(runner));
@@ -356,6 +401,7 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
     const bool late = ae_buffers_probe_changed(&runner->buffers);
     if (rc == AE_OK)
         audit_buffers(ret, runner, inst, detail);
+    runner->watch.resident = watched ? ae_watch_holdings(pid).resident : -1;
     ae_runner_thaw(runner);
     if (rc == AE_OK && request->expected && ret->verdict == AE_PASS)
         rc = judge(ret, request, &copy, judgement, detail, err);
@@ -367,8 +413,10 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
         if (late || outputs_changed(runner, inst, &copy))
             violate(ret, AE_LATE_WRITE, detail, "the output changed after the function had returned");
     }
-    if (rc == AE_OK && request->pause_ns && !(runner->options.guards_off & AE_GUARD_CENSUS) &&
-        ae_watch_company(ae_proc_pid(runner->proc)) > 0)
+    if (rc == AE_OK && shrunk && ret->verdict == AE_PASS)
+        violate(ret, AE_STATE_CARRIED, detail,
+                "host memory was given back when the function had returned: what a call uses is given back inside it");
+    if (rc == AE_OK && request->pause_ns && !(runner->options.guards_off & AE_GUARD_CENSUS) && ae_watch_company(pid) > 0)
         violate(ret, AE_ESCAPED_PROCESS, detail, "the program started another process, which is still there");
     ae_watch_look(&runner->watch);
     if (rc == AE_OK && request->ret_outputs)

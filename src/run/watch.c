@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "call/channel.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -103,7 +104,7 @@ void ae_watch_release(struct ae_watch *watch)
 {
     free(watch->own);
     free(watch->threads);
-    *watch = (struct ae_watch){0};
+    *watch = (struct ae_watch){.resident = -1};
 }
 
 /* What all threads of the process have run, those that have ended since included; -1: not known. */
@@ -187,7 +188,7 @@ bool ae_watch_busy(struct ae_watch *watch)
     }
 }
 
-bool ae_watch_stirred(struct ae_watch *watch)
+bool ae_watch_stirred(struct ae_watch *watch, bool loose)
 {
     const int64_t main_before = watch->main_ns;
     int64_t gained;
@@ -196,7 +197,7 @@ bool ae_watch_stirred(struct ae_watch *watch)
         return false;
     const bool awake = is_running(watch->pid, watch->pid);
     look(watch, &gained, &running);
-    const bool stirred = awake || running || gained > STIR_NS || watch->main_ns - main_before > STIR_NS;
+    const bool stirred = loose || awake || running || gained > STIR_NS || watch->main_ns - main_before > STIR_NS;
     watch->trials++;
     watch->stirred += stirred;
     return stirred;
@@ -274,6 +275,20 @@ struct ae_watch_holdings ae_watch_holdings(pid_t pid)
         look_at_mappings(pid, &held);
     }
     return held;
+}
+
+int64_t ae_watch_resident(pid_t pid)
+{
+    char path[64];
+    long long pages = -1;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    FILE *in = fopen(path, "re");
+    if (in) {
+        if (fscanf(in, "%*s %lld", &pages) != 1)
+            pages = -1;
+        (void)fclose(in);
+    }
+    return pages < 0 ? -1 : pages * (int64_t)AE_PAGE;
 }
 
 static pid_t parent_of(pid_t pid)

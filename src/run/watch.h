@@ -23,6 +23,7 @@ struct ae_watch {
     int64_t main_ns; /* run time of the worker's own thread, at the last look */
     int64_t main_wait_ns; /* how long it could have run and had no processor, likewise */
     int64_t at_ns;   /* of the last look; 0: none yet */
+    int64_t resident; /* bytes held when the last call had ended; -1: not known, or given back since */
     int trials, stirred; /* how often it was asked whether something stirred, and did */
     bool blind;      /* the kernel does not tell */
 };
@@ -48,8 +49,8 @@ void ae_watch_look(struct ae_watch *watch);
 bool ae_watch_busy(struct ae_watch *watch);
 
 /* Has any thread, the worker's own included, run since the last look, or does one run now? For the moment in which the
- * inputs have arrived and the call has not come: all of them should sleep. */
-bool ae_watch_stirred(struct ae_watch *watch);
+ * inputs have arrived and the program has not been let go: all of them should stand still. loose: it could not be stopped. */
+bool ae_watch_stirred(struct ae_watch *watch, bool loose);
 /* It did so more often than chance explains (a virtual machine may charge a thread for time that it was not given). */
 bool ae_watch_stirs(const struct ae_watch *watch);
 
@@ -58,6 +59,9 @@ bool ae_watch_stirs(const struct ae_watch *watch);
 int64_t ae_watch_waited(struct ae_watch *watch);
 
 struct ae_watch_holdings ae_watch_holdings(pid_t pid);
+/* All that is resident, what it shares with us included, in bytes: quickly, also where the process is changing its mappings.
+ * -1: not known. */
+int64_t ae_watch_resident(pid_t pid);
 
 /* Processes beside the worker: its children, and its siblings (orphans of its children come to its parent). */
 int ae_watch_company(pid_t pid);

@@ -211,6 +211,7 @@ static void test_nothing_stays_between_the_arrays(void **state)
     for (int round = 0; round < 4; round++) {
         memset(f->buffers.base, 0x5a, f->buffers.size);
         assert_int_equal(ae_buffers_layout(&f->buffers, &f->inst, &err), AE_OK);
+        ae_buffers_fill(&f->buffers, &f->inst);
         size_t left = 0, outside = 0;
         for (size_t at = 0; at < f->buffers.size; at += AE_PAGE) {
             bool inside = false;

@@ -1,5 +1,5 @@
 // verdict: violation late_write
-// without late cgroup: pass
+// without late cgroup kept: pass
 // Stores what it expects to be probed and returns; a thread stores the rest while the worker's own thread, which is to be
 // stopped, is busy in the kernel.
 #include <linux/futex.h>
