@@ -71,9 +71,9 @@ static void note_gap(struct ae_buffers *buffers, size_t from, size_t to)
     buffers->gaps[buffers->gap_count++] = (struct ae_gap){from, to};
 }
 
-/* What the worker may have left between the arrays of one call, or made ready there for the next one since it was told to map
- * them, is not there when the call comes. Whole huge pages are given
- * back; at their edges the system would have to split them, so there zeros are written, where anything is there at all. */
+/* What the worker may have left between the arrays of one call, or made ready there for the next one since it was told
+ * to map them, is not there when the call comes. Whole huge pages are given back; at their edges the system would have
+ * to split them, so there zeros are written, where anything is there at all. */
 static void clear_gap(struct ae_buffers *buffers, size_t from, size_t to)
 {
     const off_t data = from < to ? lseek(buffers->fd, (off_t)from, SEEK_DATA) : -1;

@@ -122,9 +122,9 @@ static bool gives_again(struct ae_evaluation *e, const struct ae_case *twin, con
 }
 
 /* A timed call and its near-twin behind it. A program that gives the twin the answer of its sibling does so from
- * memory, unless it would do so in a fresh process as well: then it does not look at what was changed. Every other time the
- * twin's is also the call that follows a look at the memory; *ret_looked: one was taken. Were it always, a program that
- * notices the look would know the twin. */
+ * memory, unless it would do so in a fresh process as well: then it does not look at what was changed. Every other time
+ * the twin's is also the call that follows a look at the memory; *ret_looked: one was taken. Were it always, a program
+ * that notices the look would know the twin. */
 static bool try_sibling_and_twin(struct ae_evaluation *e, const struct ae_case_name *name, bool *ret_looked)
 {
     struct ae_expected answer = {0};
@@ -450,7 +450,7 @@ void ae_evaluate(struct ae_context *context, const struct ae_submission_info *su
         .size = size,
         .m = ret,
         .mismatch = mismatch,
-        .settled = {-1, -1, -1, -1},
+        .settled = AE_WATCH_NOTHING,
         .settled_use = {-1, -1},
         .ledger_held = -1,
     };

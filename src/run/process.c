@@ -37,7 +37,7 @@ void ae_evaluation_stop(struct ae_evaluation *e)
         ae_runner_stop(&e->runner, &log, NULL);
     e->running = false;
     e->last.task = NULL;
-    e->settled = (struct ae_watch_holdings){-1, -1, -1, -1};
+    e->settled = AE_WATCH_NOTHING;
     e->settled_memory = 0;
     e->settled_use = (struct ae_device_use){-1, -1};
     e->held = (struct ae_held){0};

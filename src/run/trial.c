@@ -19,9 +19,9 @@
 #define ARM_FACTOR   3
 #define ARM_MAX_NS   (2 * AE_MS)
 #define DOZE_NS      (200 * 1000)
-/* From the moment that the program is let go until the doorbell, arming left out. What it takes longer, since this process
- * had no processor meanwhile, is time that the program's threads may have had. */
-#define GAP_NS       (100 * 1000)
+/* From the moment that the program is let go until the doorbell, arming left out. What it takes longer, since this
+ * process had no processor meanwhile, is time that the program's threads may have had. */
+#define GAP_NS (100 * 1000)
 /* Memory that may come or go between the end of a call and the doorbell of the next. */
 #define SHIFT_BYTES      ((int64_t)2 << 20)
 #define SHIFT_CUDA_BYTES ((int64_t)64 << 20) /* the driver's */
@@ -263,8 +263,8 @@ static bool arm(struct ae_runner *runner, bool watched, struct ae_trial *ret, in
     const enum ae_answer answer = ae_runner_arm(runner, ARM_TIMEOUT, ret_took);
     const int64_t longer = *ret_took - runner->arm_limit_ns;
     if (watched && longer > 0) {
-        const int64_t asked = ae_now_ns(), charged = longer - ae_watch_waited(&runner->watch);
-        ret->charged_ns = charged > 0 ? charged + (ae_now_ns() - asked) : 0; /* meanwhile it may have gone on */
+        const int64_t charged = longer - ae_watch_waited(&runner->watch); /* which is part of the gap */
+        ret->charged_ns = charged > 0 ? charged : 0;
         ret->disturbed |= charged > 0;
     }
     return obeyed(runner, AE_ORDER_ARM, answer, ret, detail);
@@ -275,25 +275,27 @@ static int64_t shift_room(const struct ae_runner *runner)
     return runner->options.target == AE_CUDA ? SHIFT_CUDA_BYTES : SHIFT_BYTES;
 }
 
-/* Has the program's memory grown or shrunk since its last call, as seen while it was stopped both times? *ret_text says it. */
+/* Has the program's memory grown or shrunk since its last call, as seen while it was stopped both times? Each sort by
+ * itself: what is cheap to take must not make up for what is not. *ret_text says it. */
 static bool shifted(const struct ae_runner *runner, char ret_text[AE_DETAIL_TEXT])
 {
-    const int64_t before = runner->watch.resident;
-    if (before < 0 || (runner->options.guards_off & AE_GUARD_KEPT))
+    const struct ae_watch *before = &runner->watch;
+    if (before->anonymous < 0 || (runner->options.guards_off & AE_GUARD_KEPT))
         return false;
-    const int64_t now = ae_watch_holdings(ae_proc_pid(runner->proc)).resident, grown = now - before;
-    const int64_t room = shift_room(runner);
-    if (now < 0 || (grown <= room && -grown <= room))
+    const struct ae_watch_holdings now = ae_watch_holdings(ae_proc_pid(runner->proc));
+    const int64_t room = shift_room(runner), own = now.anonymous - before->anonymous;
+    const int64_t shift = own > room || -own > room ? own : now.common - before->common;
+    if (now.anonymous < 0 || (shift <= room && -shift <= room))
         return false;
-    snprintf(ret_text, AE_DETAIL_TEXT,
-             grown > 0 ? "%.1f MiB of host memory were made ready between two calls: what a call uses is taken inside it"
-                       : "%.1f MiB of host memory were given back between two calls: what a call uses is given back inside it",
-             (double)(grown > 0 ? grown : -grown) / 0x1p20);
+    snprintf(ret_text, AE_DETAIL_TEXT, "%.1f MiB of host memory were %s between two calls: what a call uses is %s inside it",
+             (double)(shift > 0 ? shift : -shift) / 0x1p20, shift > 0 ? "made ready" : "given back",
+             shift > 0 ? "taken" : "given back");
     return true;
 }
 
-/* The inputs arrive while the program is stopped: none of its threads can work on them before they are all there, nor while
- * others are looked at. *ret_since: when it was let go; 0: it is not watched. False with a verdict where the trial is over. */
+/* The inputs arrive while the program is stopped: none of its threads can work on them before they are all there, nor
+ * while others are looked at. *ret_since: when it was let go; 0: it is not watched. False with a verdict where the
+ * trial is over. */
 static bool fill(struct ae_runner *runner, const struct ae_trial_request *request, bool watched, struct ae_trial *ret,
                  int64_t *ret_since, char detail[AE_DETAIL_TEXT])
 {
@@ -316,9 +318,9 @@ static bool fill(struct ae_runner *runner, const struct ae_trial_request *reques
     return !busy && !moved;
 }
 
-/* Arguments mapped, device at its clocks, all threads asleep, then the inputs; then the worker is armed. *ret_since: since
- * when nobody has looked at the threads, the time of arming left out; 0: they are not watched. False with a verdict where
- * the trial is over. */
+/* Arguments mapped, device at its clocks, all threads asleep, then the inputs; then the worker is armed. *ret_since:
+ * since when nobody has looked at the threads, the time of arming left out; 0: they are not watched. False with a
+ * verdict where the trial is over. */
 static bool make_ready(struct ae_runner *runner, const struct ae_trial_request *request, struct ae_trial *ret,
                        int64_t *ret_since, char detail[AE_DETAIL_TEXT])
 {
@@ -401,7 +403,9 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
     const bool late = ae_buffers_probe_changed(&runner->buffers);
     if (rc == AE_OK)
         audit_buffers(ret, runner, inst, detail);
-    runner->watch.resident = watched ? ae_watch_holdings(pid).resident : -1;
+    const struct ae_watch_holdings holds = watched ? ae_watch_holdings(pid) : AE_WATCH_NOTHING;
+    runner->watch.anonymous = holds.anonymous;
+    runner->watch.common = holds.common;
     ae_runner_thaw(runner);
     if (rc == AE_OK && request->expected && ret->verdict == AE_PASS)
         rc = judge(ret, request, &copy, judgement, detail, err);
@@ -416,7 +420,8 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
     if (rc == AE_OK && shrunk && ret->verdict == AE_PASS)
         violate(ret, AE_STATE_CARRIED, detail,
                 "host memory was given back when the function had returned: what a call uses is given back inside it");
-    if (rc == AE_OK && request->pause_ns && !(runner->options.guards_off & AE_GUARD_CENSUS) && ae_watch_company(pid) > 0)
+    if (rc == AE_OK && request->pause_ns && !(runner->options.guards_off & AE_GUARD_CENSUS) &&
+        ae_watch_company(pid) > 0)
         violate(ret, AE_ESCAPED_PROCESS, detail, "the program started another process, which is still there");
     ae_watch_look(&runner->watch);
     if (rc == AE_OK && request->ret_outputs)

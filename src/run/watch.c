@@ -104,7 +104,7 @@ void ae_watch_release(struct ae_watch *watch)
 {
     free(watch->own);
     free(watch->threads);
-    *watch = (struct ae_watch){.resident = -1};
+    *watch = (struct ae_watch){.anonymous = -1};
 }
 
 /* What all threads of the process have run, those that have ended since included; -1: not known. */
@@ -117,9 +117,9 @@ static int64_t run_time_of_all(pid_t pid)
     return (int64_t)now.tv_sec * AE_SEC + now.tv_nsec;
 }
 
-/* Takes a new look; *ret_gained: what the threads have run since the last one, new ones since they began, and those that
- * have ended, which the process's clock tells: it has what nobody of the living has run; *ret_running,
- * unless NULL: how many of them run now, the worker's own not counted. */
+/* Takes a new look; *ret_gained: what the threads have run since the last one, new ones since they began, and those
+ * that have ended, which the process's clock tells: it has what nobody of the living has run; *ret_running, unless
+ * NULL: how many of them run now, the worker's own not counted. */
 static void look(struct ae_watch *watch, int64_t *ret_gained, int *ret_running)
 {
     size_t all, count = 0;
@@ -224,7 +224,7 @@ int64_t ae_watch_waited(struct ae_watch *watch)
 static void look_at_mappings(pid_t pid, struct ae_watch_holdings *held)
 {
     char path[64], line[4096 + 128];
-    bool shared = false;
+    bool shared = false, common = false;
     snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
     FILE *in = fopen(path, "re"); /* refused where the worker is another user's and we are not root */
     if (!in)
@@ -236,10 +236,13 @@ static void look_at_mappings(pid_t pid, struct ae_watch_holdings *held)
         long long kib;
         if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3) {
             shared = rights[3] == 's' && !strstr(line, " /memfd:acceleval-") && !strstr(line, " /dev/nvidia");
+            common = rights[3] == 's' && strstr(line, " /dev/zero");
             held->object |= strstr(line, " /memfd:submission") != NULL;
         } else if ((shared && (sscanf(line, "Rss: %lld", &kib) == 1 || sscanf(line, "Swap: %lld", &kib) == 1)) ||
                    sscanf(line, "Private_Hugetlb: %lld", &kib) == 1 || sscanf(line, "Shared_Hugetlb: %lld", &kib) == 1) {
             held->resident += kib * 1024;
+        } else if (common && sscanf(line, "Pss: %lld", &kib) == 1) {
+            held->common += kib * 1024;
         }
     }
     (void)fclose(in);
@@ -247,7 +250,7 @@ static void look_at_mappings(pid_t pid, struct ae_watch_holdings *held)
 
 struct ae_watch_holdings ae_watch_holdings(pid_t pid)
 {
-    struct ae_watch_holdings held = {-1, -1, -1, -1};
+    struct ae_watch_holdings held = AE_WATCH_NOTHING;
     char path[64], line[256];
     long long kib;
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
@@ -270,6 +273,7 @@ struct ae_watch_holdings ae_watch_holdings(pid_t pid)
             held.files += entry->d_name[0] != '.';
         (void)closedir(folder);
     }
+    held.anonymous = held.resident;
     if (held.resident >= 0) {
         held.resident += held.files > 0 ? held.files * PIPE_BYTES : 0;
         look_at_mappings(pid, &held);

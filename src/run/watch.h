@@ -23,7 +23,7 @@ struct ae_watch {
     int64_t main_ns; /* run time of the worker's own thread, at the last look */
     int64_t main_wait_ns; /* how long it could have run and had no processor, likewise */
     int64_t at_ns;   /* of the last look; 0: none yet */
-    int64_t resident; /* bytes held when the last call had ended; -1: not known, or given back since */
+    int64_t anonymous, common; /* bytes held when the last call had ended; -1: not known, or given back since */
     int trials, stirred; /* how often it was asked whether something stirred, and did */
     bool blind;      /* the kernel does not tell */
 };
@@ -33,10 +33,14 @@ struct ae_watch_holdings {
     /* Bytes of memory that only this process fills: private, swapped out, huge pages, shared but for what it shares with
      * us, and what its descriptors can hold (a pipe has 64 KiB). */
     int64_t resident;
+    int64_t anonymous; /* of these, private memory: no program can have it counted that has not filled it */
+    int64_t common;    /* and memory that is shared with nobody, each page once; 0 where it is not known */
     int64_t locked;   /* locked or pinned memory, bytes */
     int files;        /* open descriptors */
     int object;       /* the object that was loaded is mapped: 1, or not: 0 */
 };
+
+#define AE_WATCH_NOTHING ((struct ae_watch_holdings){-1, -1, 0, -1, -1, -1}) /* nothing known */
 
 void ae_watch_own(struct ae_watch *watch, pid_t pid);
 void ae_watch_release(struct ae_watch *watch);
@@ -49,7 +53,8 @@ void ae_watch_look(struct ae_watch *watch);
 bool ae_watch_busy(struct ae_watch *watch);
 
 /* Has any thread, the worker's own included, run since the last look, or does one run now? For the moment in which the
- * inputs have arrived and the program has not been let go: all of them should stand still. loose: it could not be stopped. */
+ * inputs have arrived and the program has not been let go: all of them should stand still. loose: it could not be
+ * stopped. */
 bool ae_watch_stirred(struct ae_watch *watch, bool loose);
 /* It did so more often than chance explains (a virtual machine may charge a thread for time that it was not given). */
 bool ae_watch_stirs(const struct ae_watch *watch);
@@ -59,8 +64,8 @@ bool ae_watch_stirs(const struct ae_watch *watch);
 int64_t ae_watch_waited(struct ae_watch *watch);
 
 struct ae_watch_holdings ae_watch_holdings(pid_t pid);
-/* All that is resident, what it shares with us included, in bytes: quickly, also where the process is changing its mappings.
- * -1: not known. */
+/* All that is resident, what it shares with us included, in bytes: quickly, also where the process is changing its
+ * mappings. -1: not known. */
 int64_t ae_watch_resident(pid_t pid);
 
 /* Processes beside the worker: its children, and its siblings (orphans of its children come to its parent). */
