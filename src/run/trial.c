@@ -19,9 +19,10 @@
 #define ARM_FACTOR   3
 #define ARM_MAX_NS   (2 * AE_MS)
 #define DOZE_NS      (200 * 1000)
-/* From the moment that the program is let go until the doorbell, arming left out. What it takes longer, since this
- * process had no processor meanwhile, is time that the program's threads may have had. */
-#define GAP_NS (100 * 1000)
+/* From the moment that the program is let go until the doorbell, arming left out: each thread of a pool is woken. What it
+ * takes longer, since this process had no processor meanwhile, is time that the program's threads may have had. */
+#define GAP_NS        (100 * 1000)
+#define GAP_THREAD_NS (5 * 1000) /* more for each thread, no more of them counted than there are processors */
 /* Memory that may come or go between the end of a call and the doorbell of the next. */
 #define SHIFT_BYTES      ((int64_t)2 << 20)
 #define SHIFT_CUDA_BYTES ((int64_t)64 << 20) /* the driver's */
@@ -270,6 +271,12 @@ static bool arm(struct ae_runner *runner, bool watched, struct ae_trial *ret, in
     return obeyed(runner, AE_ORDER_ARM, answer, ret, detail);
 }
 
+static int64_t gap_limit(const struct ae_runner *runner)
+{
+    const int64_t threads = (int64_t)runner->watch.count, cores = CPU_COUNT(runner->options.cores);
+    return GAP_NS + GAP_THREAD_NS * (threads < cores ? threads : cores);
+}
+
 static int64_t shift_room(const struct ae_runner *runner)
 {
     return runner->options.target == AE_CUDA ? SHIFT_CUDA_BYTES : SHIFT_BYTES;
@@ -376,7 +383,7 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
     }
     const pid_t pid = ae_proc_pid(runner->proc);
     const bool watched = request->pause_ns && !(runner->options.guards_off & AE_GUARD_KEPT);
-    const int64_t unseen = since ? start - since - GAP_NS : 0;
+    const int64_t unseen = since ? start - since - gap_limit(runner) : 0;
     if (unseen > 0) {
         ret->charged_ns += unseen;
         ret->disturbed = 1;
