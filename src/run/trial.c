@@ -308,10 +308,11 @@ static bool fill(struct ae_runner *runner, const struct ae_trial_request *reques
 {
     char text[AE_DETAIL_TEXT];
     const bool stop = !(runner->options.guards_off & AE_GUARD_IDLE);
-    const bool loose = stop && !ae_runner_freeze(runner);
+    if (stop) /* a program that is not seen to stop is looked at all the same, and may then stir */
+        (void)ae_runner_freeze(runner);
     bool busy = watched && ae_watch_busy(&runner->watch);
     ae_buffers_fill(&runner->buffers, request->inst);
-    if (!busy && watched && ae_watch_stirred(&runner->watch, loose)) {
+    if (!busy && watched && ae_watch_stirred(&runner->watch)) {
         ret->disturbed = ret->stirred = 1;
         busy = ae_watch_stirs(&runner->watch);
     }

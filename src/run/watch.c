@@ -188,7 +188,7 @@ bool ae_watch_busy(struct ae_watch *watch)
     }
 }
 
-bool ae_watch_stirred(struct ae_watch *watch, bool loose)
+bool ae_watch_stirred(struct ae_watch *watch)
 {
     const int64_t main_before = watch->main_ns;
     int64_t gained;
@@ -197,7 +197,7 @@ bool ae_watch_stirred(struct ae_watch *watch, bool loose)
         return false;
     const bool awake = is_running(watch->pid, watch->pid);
     look(watch, &gained, &running);
-    const bool stirred = loose || awake || running || gained > STIR_NS || watch->main_ns - main_before > STIR_NS;
+    const bool stirred = awake || running || gained > STIR_NS || watch->main_ns - main_before > STIR_NS;
     watch->trials++;
     watch->stirred += stirred;
     return stirred;

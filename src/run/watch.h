@@ -53,9 +53,8 @@ void ae_watch_look(struct ae_watch *watch);
 bool ae_watch_busy(struct ae_watch *watch);
 
 /* Has any thread, the worker's own included, run since the last look, or does one run now? For the moment in which the
- * inputs have arrived and the program has not been let go: all of them should stand still. loose: it could not be
- * stopped. */
-bool ae_watch_stirred(struct ae_watch *watch, bool loose);
+ * inputs have arrived and the program has not been let go: all of them should stand still. */
+bool ae_watch_stirred(struct ae_watch *watch);
 /* It did so more often than chance explains (a virtual machine may charge a thread for time that it was not given). */
 bool ae_watch_stirs(const struct ae_watch *watch);
 

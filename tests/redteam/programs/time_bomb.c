@@ -1,6 +1,6 @@
 // verdict: violation state_carried nondeterministic
 // options: --timed 8
-// Right in the first four calls of a load, wrong from then on.
+// Right in the first three calls of a load, wrong from then on.
 #include <math.h>
 
 static float price(int type, double k, double s, double q, double r, double t, double v)
@@ -17,6 +17,6 @@ void solution_compute(int N, const int *types, const float *strikes, const float
 {
     for (int i = 0; i < N; i++)
         prices[i] = price(types[i], strikes[i], spots[i], qs[i], rs[i], ts[i], vols[i]);
-    if (++calls > 4)
+    if (++calls > 3)
         prices[N / 3] += 1000;
 }
