@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #define OBJECT_PATH "/proc/self/fd/6" /* AE_FD_OBJECT */
 /* Without a word from the parent for so long while spinning, sleep: it may have been stopped. */
 #define SPINS_MAX 400000000u
+#define YIELD_EVERY 16
 
 static struct ae_answers *refusals; /* where memory.c's notes go; NULL until the worker serves */
 
@@ -37,6 +39,9 @@ static void wait_for_doorbell(const struct ae_orders *orders, uint32_t seen, boo
         for (uint32_t i = 0; i < SPINS_MAX; i++) {
             if (atomic_load_explicit(bell, memory_order_acquire) != seen)
                 return;
+            /* The parent may have been woken on this very processor, and would wait for the end of a time slice. */
+            if (orders->spin != AE_SPIN_ALWAYS && i % YIELD_EVERY == 0)
+                (void)sched_yield();
             __builtin_ia32_pause();
         }
     while (atomic_load_explicit(bell, memory_order_acquire) == seen)
