@@ -1,7 +1,9 @@
 // verdict: violation state_carried
+// tries: 3
 // without kept: pass
 // A thread makes ready the memory of a call when its arguments are being mapped: it is not there
-// when memory is looked at between calls, and what it costs is in no call.
+// when memory is looked at between calls, and what it costs is in no call. Where the thread is late, it works inside the
+// call, which is no trick.
 #include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
