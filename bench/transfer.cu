@@ -1,8 +1,8 @@
 // Which way of moving pageable memory wins where: plain copies, registering the caller's memory,
 // the ring of tasks/common/transfer.cuh in several shapes. The limits and shapes in that header
 // come from this.
-//     transfer [plain|register|ring|all] [MAX_MIB] [MIN_MIB]     one JSON object a line; times in ms, median
-//     of several
+//     transfer [plain|register|ring|all] [MAX_MIB] [MIN_MIB]
+// One JSON object a line; times in ms, median of several.
 // Built by the target bench_transfer where nvcc is found. The host memory is what the evaluator
 // gives its submissions: small pages of a shared memory file, populated, filled anew before every
 // measurement by other cores than the ones that move it. The time includes everything that the way
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 {
     const char *which = argc > 1 ? argv[1] : "all";
     const size_t most = size_t(argc > 2 ? atoi(argv[2]) : 1024) << 20;
-    const size_t least = size_t(argc > 3 ? atoi(argv[3]) : 1) << 20;
+    const size_t least = size_t(argc > 3 && atoi(argv[3]) > 0 ? atoi(argv[3]) : 1) << 20;
     auto wanted = [&](const char *way) {
         return strcmp(which, "all") == 0 || strcmp(which, way) == 0;
     };

@@ -308,7 +308,7 @@ static bool fill(struct ae_runner *runner, const struct ae_trial_request *reques
 {
     char text[AE_DETAIL_TEXT];
     const bool stop = !(runner->options.guards_off & AE_GUARD_IDLE);
-    if (stop) /* a program that is not seen to stop is looked at all the same, and may then stir */
+    if (stop) /* one that is not seen to stop is looked at all the same, and stirs where it goes on */
         (void)ae_runner_freeze(runner);
     bool busy = watched && ae_watch_busy(&runner->watch);
     ae_buffers_fill(&runner->buffers, request->inst);
