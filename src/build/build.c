@@ -290,17 +290,16 @@ static void read_device_storage(struct job *job, const struct ae_proc_result *en
     bool whole = true;
     for (int i = 0; i < 2; i++) {
         whole = whole && streams[i]->total <= streams[i]->size;
-        for (const char *line = streams[i]->text, *next; line && line < streams[i]->text + streams[i]->size; line = next) {
-            const size_t left = (size_t)(streams[i]->text + streams[i]->size - line);
-            const char *const newline = memchr(line, '\n', left);
-            next = newline ? newline + 1 : line + left;
+        /* Wherever it stands: nothing that is printed before it may hide it, no NUL either. */
+        const char *at = streams[i]->text, *const end_of_text = at ? at + streams[i]->size : NULL;
+        while (at && (at = memmem(at, (size_t)(end_of_text - at), PTXAS_LINE, sizeof PTXAS_LINE - 1))) {
             unsigned long long bytes;
             int upto = 0;
-            if (strncmp(line, PTXAS_LINE, sizeof PTXAS_LINE - 1) != 0 ||
-                sscanf(line, PTXAS_LINE " : %llu bytes gmem%n", &bytes, &upto) != 1 || upto == 0)
-                continue;
-            job->device_told = true;
-            job->device_bytes = bytes > job->device_bytes ? bytes : job->device_bytes;
+            if (sscanf(at, PTXAS_LINE " : %llu bytes gmem%n", &bytes, &upto) == 1 && upto > 0) {
+                job->device_told = true;
+                job->device_bytes = bytes > job->device_bytes ? bytes : job->device_bytes;
+            }
+            at += sizeof PTXAS_LINE - 1;
         }
     }
     job->device_told = job->device_told && whole;
