@@ -140,6 +140,21 @@ static int import_from(const char *path, struct ae_error *err)
     return rc;
 }
 
+/* All that is ever cached, so that a slip of the pen is not taken for a kind of which there is nothing. */
+static int check_kind(const char *kind, struct ae_error *err)
+{
+    static const char *const kinds[] = {"baseline", "ceilings", "digest", "expected", "object", "object_note", "twin"};
+    if (!kind)
+        return AE_OK;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kind, kinds[i]) == 0)
+            return AE_OK;
+    return ae_error_set(err, AE_E_USAGE,
+                        "there is no kind '%s'; the kinds are baseline, ceilings, digest, expected, object, "
+                        "object_note and twin",
+                        kind);
+}
+
 int ae_cmd_cache(const struct ae_command *self, int argc, char **argv)
 {
     struct values values = {0};
@@ -155,7 +170,8 @@ int ae_cmd_cache(const struct ae_command *self, int argc, char **argv)
     const char *verb = rest.count ? rest.items[0] : "show";
     const bool out = strcmp(verb, "export") == 0, in = strcmp(verb, "import") == 0;
     const bool show = strcmp(verb, "show") == 0, prune = strcmp(verb, "prune") == 0, clear = strcmp(verb, "clear") == 0;
-    if ((out || in || show || prune || clear) && ae_options_check_verb(self, given, verb, &err) != AE_OK) {
+    if ((out || in || show || prune || clear) && (ae_options_check_verb(self, given, verb, &err) != AE_OK ||
+                                                  check_kind(values.kind, &err) != AE_OK)) {
         ae_list_release(&rest);
         ae_options_release(ae_cache_options, &values);
         return ae_cli_fail(&err);

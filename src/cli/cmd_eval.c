@@ -102,7 +102,9 @@ struct session {
     struct ae_context context;
     struct ae_progress *progress;
     struct ae_store *store;
-    int64_t run;
+    int argc;
+    char **argv;
+    int64_t run; /* 0: not begun */
     char options_key[128];
     int device;
     struct ae_ceilings ceilings; /* of the machine with that device; known false: there are no floors */
@@ -472,6 +474,17 @@ static int evaluate_all(struct session *s, struct ae_submission_list *list, stru
     return rc;
 }
 
+static int begin_run(struct session *s, struct ae_error *err)
+{
+    char bank[17];
+    ae_bank_name(&s->context.bank, bank);
+    snprintf(s->options_key, sizeof s->options_key, "quick=%d timed=%d per_process=%d timeout=%lld bank=%s%s",
+             s->values.quick, (int)s->values.timed, (int)s->values.per_process, (long long)s->values.timeout_s, bank,
+             s->values.no_baseline ? " no_baseline" : "");
+    ae_autofree char *json = ae_options_json(ae_eval_options, &s->values);
+    return ae_cli_begin_run(&s->context, s->store, s->argc, s->argv, json, &s->run, err);
+}
+
 /* Judges one line from a program; the answer is one line. */
 static int answer_line(struct session *s, const char *text, size_t size, bool too_long, struct ae_error *err)
 {
@@ -494,7 +507,9 @@ static int answer_line(struct session *s, const char *text, size_t size, bool to
         snprintf(item.path, sizeof item.path, "stdin");
         item.sample = (int)s->evaluated; /* each is a sample of its own: a run holds no two alike */
         item.source = (struct ae_bytes){(unsigned char *)(uintptr_t)line.source, line.source_size};
-        rc = ae_items_build(&list, &s->context, 1, s->values.arch, err);
+        rc = s->run ? AE_OK : begin_run(s, err);
+        if (rc == AE_OK)
+            rc = ae_items_build(&list, &s->context, 1, s->values.arch, err);
         if (rc == AE_OK) {
             rc = evaluate_item(s, &item, line.size, &m, NULL, err);
             answer = measurement_json(&m, line.id);
@@ -681,7 +696,7 @@ static int finish(struct session *s, struct ae_error *err)
 
 int ae_cmd_eval(const struct ae_command *self, int argc, char **argv)
 {
-    struct session s = {0};
+    struct session s = {.argc = argc, .argv = argv};
     struct ae_progress progress;
     struct ae_list paths = {0};
     struct ae_submission_list list = {0};
@@ -705,15 +720,8 @@ int ae_cmd_eval(const struct ae_command *self, int argc, char **argv)
         rc = require_sandbox(&s, &err);
     if (rc == AE_OK)
         rc = ae_store_open(&s.store, NULL, AE_STORE_WRITE, &err);
-    if (rc == AE_OK) {
-        char bank[17];
-        ae_bank_name(&s.context.bank, bank);
-        snprintf(s.options_key, sizeof s.options_key, "quick=%d timed=%d per_process=%d timeout=%lld bank=%s%s", s.values.quick,
-                 (int)s.values.timed, (int)s.values.per_process, (long long)s.values.timeout_s, bank,
-                 s.values.no_baseline ? " no_baseline" : "");
-        ae_autofree char *json = ae_options_json(ae_eval_options, &s.values);
-        rc = ae_cli_begin_run(&s.context, s.store, argc, argv, json, &s.run, &err);
-    }
+    if (rc == AE_OK && !lines) /* of lines, once there is one to evaluate */
+        rc = begin_run(&s, &err);
     if (rc == AE_OK) {
         const struct sigaction action = {.sa_handler = on_interrupt};
         sigaction(SIGINT, &action, NULL);
@@ -721,7 +729,7 @@ int ae_cmd_eval(const struct ae_command *self, int argc, char **argv)
         rc = ae_items_build(&list, &s.context, (int)s.values.jobs, s.values.arch, &err);
         if (rc == AE_OK)
             rc = lines ? serve_lines(&s, &err) : evaluate_all(&s, &list, &err);
-        if (finish(&s, rc == AE_OK ? &err : NULL) != AE_OK && rc == AE_OK)
+        if (s.run && finish(&s, rc == AE_OK ? &err : NULL) != AE_OK && rc == AE_OK)
             rc = AE_E_IO;
     }
     ae_store_close(s.store);

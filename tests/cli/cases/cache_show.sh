@@ -1,1 +1,2 @@
 export ACCELEVAL_CACHE=$PWD/cache; acceleval cache; acceleval cache clear
+acceleval cache show --kind expcted
