@@ -3,8 +3,9 @@
  *     variants TASK SIZE SECONDS OBJECT...
  * OBJECT: a shared object with solution_compute, made by
  *     nvcc -O3 -std=c++17 -arch=native -shared -Itasks/common -Xcompiler -fPIC,-fopenmp,-fno-gnu-unique FILE.cu -o OBJECT
- * The first is the one that the others are held against, its answer is taken for right. They are called in turn, until SECONDS are spent or 41 rounds are done, each call on inputs that were
- * written anew, with the device's cache flushed and the device awake, as in an evaluation. One JSON object a variant. */
+ * The first is the one that the others are held against, its answer is taken for right. They are called in turn, until
+ * SECONDS are spent or 41 rounds are done, each call on inputs that were written anew, with the device's cache flushed
+ * and the device awake, as in an evaluation. One JSON object a variant. */
 #include "judge/judge.h"
 #include "stats/stats.h"
 
