@@ -123,7 +123,7 @@ struct ae_orders {
     int32_t device;              /* ordinal for a cuda target */
     int32_t ledger;              /* count allocations under CUPTI's callbacks: never in a process that is timed */
     int32_t trace;               /* profiled calls: never in a process that is timed */
-    int32_t clock_ramp_ms;       /* device kept busy for so long before a call is armed */
+    int32_t clock_ramp_ms;       /* device kept busy for so long before a call is armed; 0: its cache is emptied once */
     int32_t filters;             /* enum ae_seccomp_stage to put in force: both but in tests */
     int32_t proof;               /* enum ae_proof */
     int32_t parent;              /* process id as the parent sees it */

@@ -87,6 +87,15 @@ int64_t ae_evaluation_late_pause(const struct ae_evaluation *e)
     return e->m->trial_count == 0 || chance % LONG_PAUSES == 0 ? AE_LATE_PAUSE_NS : AE_LATE_LEAST_NS;
 }
 
+bool ae_evaluation_awake(const struct ae_evaluation *e)
+{
+    struct ae_device_state device;
+    if (e->submission->target != AE_CUDA || e->top_mhz == 0)
+        return false;
+    ae_device_look(&e->context->device, &device);
+    return device.sm_mhz >= e->top_mhz;
+}
+
 /* Runs one trial on the cell and records it. Returns false when the evaluation is over. */
 static bool run_cell(struct ae_evaluation *e, const struct ae_case *cell, bool record)
 {
@@ -102,6 +111,7 @@ static bool run_cell(struct ae_evaluation *e, const struct ae_case *cell, bool r
         .kind = cell->name.kind,
         .timeout_ns = e->timeout_ns = ae_evaluation_call_timeout(e, cell),
         .pause_ns = ae_evaluation_late_pause(e),
+        .awake = ae_evaluation_awake(e),
         .settled = ae_evaluation_look_outside,
         .settled_data = e,
         .ret_outputs = e->keep,
@@ -123,6 +133,7 @@ static bool run_cell(struct ae_evaluation *e, const struct ae_case *cell, bool r
         struct ae_device_state device;
         ae_device_look(&e->context->device, &device);
         trial.sm_mhz = device.sm_mhz;
+        e->top_mhz = device.sm_mhz > e->top_mhz ? device.sm_mhz : e->top_mhz;
         trial.temperature_c = device.temperature_c;
         trial.disturbed |= device.throttled;
     }

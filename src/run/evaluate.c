@@ -110,6 +110,7 @@ static bool gives_again(struct ae_evaluation *e, const struct ae_case *twin, con
         .kind = AE_TRIAL_TWIN,
         .timeout_ns = ae_evaluation_call_timeout(e, twin),
         .pause_ns = ae_evaluation_late_pause(e),
+        .awake = ae_evaluation_awake(e),
         .ret_outputs = &got,
     };
     const int rc = ae_trial_run(&e->runner, &request, &trial, &judgement, detail, &err);
@@ -184,6 +185,7 @@ static bool look_and_call(struct ae_evaluation *e, const struct ae_case_name *ne
             .kind = next->kind,
             .timeout_ns = e->timeout_ns,
             .pause_ns = ae_evaluation_late_pause(e),
+            .awake = ae_evaluation_awake(e),
             .settled = ae_evaluation_look_outside,
             .settled_data = e,
         };

@@ -32,6 +32,7 @@ struct ae_evaluation {
     int64_t timeout_ns;  /* of the latest call */
     int64_t midway;      /* host memory more than settled, at a look between two calls of this group; 0: none taken */
     struct ae_expected *keep; /* where the outputs of the next call go; NULL: nowhere */
+    int top_mhz;         /* of the device, after a call */
     size_t buffer_bytes; /* of the running worker */
     int group;
     int64_t spent_ns;    /* in trials of this submission; making references does not count */
@@ -83,6 +84,8 @@ void ae_evaluation_note_ledger(struct ae_evaluation *e);
 bool ae_evaluation_try(struct ae_evaluation *e, const struct ae_case_name *name, bool baseline, bool record);
 /* Of a call on this case, in ns. */
 int64_t ae_evaluation_call_timeout(const struct ae_evaluation *e, const struct ae_case *cell);
+/* Is the device at the clocks that it had after the call where they were highest? */
+bool ae_evaluation_awake(const struct ae_evaluation *e);
 /* How long after a call its output is compared for the last time, in ns: long behind the first call of all, and behind one
  * in sixteen of the others by chance. */
 int64_t ae_evaluation_late_pause(const struct ae_evaluation *e);

@@ -127,7 +127,7 @@ void ae_evaluation_note_ledger(struct ae_evaluation *e)
     char detail[AE_DETAIL_TEXT];
     struct ae_device_use before, after;
     if (!e->running || e->runner.dead || (e->context->guards_off & AE_GUARD_HELD) ||
-        ae_runner_command(&e->runner, AE_ORDER_RAMP, TRIM_TIMEOUT) != AE_ANSWER_DONE)
+        ae_runner_ramp(&e->runner, true, TRIM_TIMEOUT) != AE_ANSWER_DONE)
         return;
     ae_device_use(&e->context->device, ae_proc_pid(e->runner.proc), &before);
     if (ae_trial_unload(&e->runner, &violation, detail) != AE_PASS)

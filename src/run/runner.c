@@ -57,6 +57,7 @@
 #define SANITIZER_FACTOR 4
 /* An idle device lowers its clocks, which triples a short call. */
 #define CLOCK_RAMP_MS 20
+#define CLOCK_KEEP_MS 1
 
 /* What a worker may see of the file system. Libraries need reading only; executed are the worker itself and, by the
  * kernel on its behalf, the dynamic loader. */
@@ -380,7 +381,6 @@ int ae_runner_start(struct ae_runner *ret, const struct ae_runner_options *optio
     ret->orders->spin = (int32_t)options->spin;
     ret->orders->ledger = options->ledger;
     ret->orders->trace = options->trace;
-    ret->orders->clock_ramp_ms = options->ledger ? 0 : CLOCK_RAMP_MS;
     if (options->tool)
         ret->options.layers_off |= TOOL_LAYERS_OFF;
     ret->orders->filters = (ret->options.layers_off & AE_LAYER_FILTER_1 ? 0 : AE_SECCOMP_FIRST) |
@@ -514,6 +514,12 @@ enum ae_answer ae_runner_command(struct ae_runner *runner, enum ae_order command
     atomic_store_explicit(&runner->orders->doorbell, runner->sequence, memory_order_release);
     wake(runner);
     return sleep_until_done(runner, ae_deadline_in(timeout_ns));
+}
+
+enum ae_answer ae_runner_ramp(struct ae_runner *runner, bool awake, int64_t timeout_ns)
+{
+    runner->orders->clock_ramp_ms = runner->options.ledger ? 0 : awake ? CLOCK_KEEP_MS : CLOCK_RAMP_MS;
+    return ae_runner_command(runner, AE_ORDER_RAMP, timeout_ns);
 }
 
 enum ae_answer ae_runner_arm(struct ae_runner *runner, int64_t timeout_ns, int64_t *ret_took_ns)

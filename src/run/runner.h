@@ -112,6 +112,8 @@ uint64_t ae_runner_wanted_layers(void);
 
 /* A command other than CALL. */
 enum ae_answer ae_runner_command(struct ae_runner *runner, enum ae_order command, int64_t timeout_ns);
+/* AE_ORDER_RAMP; `awake`: the device is at its clocks, and only its cache is emptied. */
+enum ae_answer ae_runner_ramp(struct ae_runner *runner, bool awake, int64_t timeout_ns);
 /* AE_ORDER_ARM; *ret_took_ns: from the bell until the answer was seen, to some microseconds unless AE_SPIN_NEVER. */
 enum ae_answer ae_runner_arm(struct ae_runner *runner, int64_t timeout_ns, int64_t *ret_took_ns);
 

@@ -336,7 +336,7 @@ static bool make_ready(struct ae_runner *runner, const struct ae_trial_request *
     int64_t took = 0;
     const bool cuda = runner->options.target == AE_CUDA;
     if (!obeys(runner, AE_ORDER_MAP, MAP_TIMEOUT, ret, detail) ||
-        (cuda && !obeys(runner, AE_ORDER_RAMP, ARM_TIMEOUT, ret, detail)))
+        (cuda && !obeyed(runner, AE_ORDER_RAMP, ae_runner_ramp(runner, request->awake, ARM_TIMEOUT), ret, detail)))
         return false;
     if (cuda && request->settled)
         request->settled(request->settled_data);

@@ -24,6 +24,7 @@ struct ae_trial_request {
     enum ae_trial_kind kind;
     int64_t timeout_ns;
     int64_t pause_ns;                   /* AE_LATE_PAUSE_NS or _LEAST_; 0: no last comparison (trusted programs) */
+    bool awake;                         /* the device is at its clocks; false: not known */
     ae_around_fn *around;               /* may be NULL */
     void *around_data;
     ae_settled_fn *settled;             /* may be NULL; never called without a device */
