@@ -1,13 +1,19 @@
-/* Direct differences in register tiles of 8 reference points by 32 queries. Both sets are packed so
- * that a tile's operands lie in order: the reference set once for all, a panel of queries for each
- * item of work. */
+/* Direct differences in register tiles of a few reference points by two vectors of queries: as many
+ * sums as there are registers for. Both sets are packed so that a tile's operands lie in order: the
+ * reference set once for all, a panel of queries for each item of work. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#if defined __AVX512F__ /* 32 registers of 16 floats, else 16 of 8 */
 #define TILE_R 8
 #define LANES  16
+#else
+#define TILE_R 6
+#define LANES  8
+#endif
 #define TILE_Q (2 * LANES)
+#define ALONE  (4 << 20) /* multiply-adds that one thread has done before others have come */
 
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 
@@ -41,9 +47,9 @@ void solution_compute(int ref_nb, int query_nb, int dim, const float *ref, const
     float *packed = aligned_alloc(64, (r_tiles * depth * TILE_R * sizeof *packed + 63) / 64 * 64);
     if (!packed)
         return;
-#pragma omp parallel
+#pragma omp parallel if (refs * queries * depth >= ALONE)
     {
-        lanes *panel = aligned_alloc(64, depth * TILE_Q * sizeof(float));
+        lanes *panel = aligned_alloc(64, (depth * TILE_Q * sizeof(float) + 63) / 64 * 64);
         lanes out[TILE_R * 2];
 #pragma omp for schedule(static)
         for (size_t t = 0; t < r_tiles; t++) {
