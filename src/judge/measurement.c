@@ -64,3 +64,20 @@ const char *ae_note_name(int bit)
                                                      "few_trials", "no_ledger",   "shared_device"};
     return names[bit];
 }
+
+static bool is_charged(const struct ae_trial *t)
+{
+    return t->kind == AE_TRIAL_TIMED && t->verdict == AE_PASS && t->charged_ns > 0 && !t->stirred;
+}
+
+void ae_measurement_count_charged(struct ae_measurement *measurement)
+{
+    int charged = 0, clean = 0;
+    for (int i = 0; i < measurement->trial_count; i++) {
+        charged += is_charged(&measurement->trials[i]);
+        clean += ae_trial_counts(&measurement->trials[i]);
+    }
+    for (int i = 0; charged >= clean && i < measurement->trial_count; i++)
+        if (is_charged(&measurement->trials[i]))
+            measurement->trials[i].disturbed = 0;
+}

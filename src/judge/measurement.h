@@ -103,4 +103,9 @@ void ae_measurement_release(struct ae_measurement *measurement);
 /* Appends a copy of *trial; AE_E_NOMEM on failure. */
 int ae_measurement_add(struct ae_measurement *measurement, const struct ae_trial *trial);
 
+/* Trials that a charge made longer are chance, and do not count as long as they are the fewer. Where they are as many as
+ * the others they count, charge and all: what happens so often may be the program's doing, which would choose by it the
+ * calls that its time is made of. */
+void ae_measurement_count_charged(struct ae_measurement *measurement);
+
 #endif

@@ -358,17 +358,6 @@ static int64_t median_share_of(const struct ae_measurement *m)
     return n ? permille[n / 2] : 0;
 }
 
-/* Trials to which preparations were charged are chance, and not counted, unless there are no others. */
-static void count_charged(struct ae_measurement *m)
-{
-    for (int i = 0; i < m->trial_count; i++)
-        if (m->trials[i].kind == AE_TRIAL_TIMED && m->trials[i].verdict == AE_PASS && !m->trials[i].disturbed)
-            return;
-    for (int i = 0; i < m->trial_count; i++)
-        if (m->trials[i].charged_ns > 0 && !m->trials[i].stirred)
-            m->trials[i].disturbed = 0;
-}
-
 static void add_notes(struct ae_measurement *m)
 {
     if (m->target == AE_CUDA && (double)median_share_of(m) > 1000 * HOST_SHARE)
@@ -469,7 +458,7 @@ void ae_evaluate(struct ae_context *context, const struct ae_submission_info *su
         if (!e.over) {
             ret->verdict = AE_PASS;
             ret->detail[0] = 0;
-            count_charged(ret);
+            ae_measurement_count_charged(ret);
             add_notes(ret);
             free(ret->log); /* of no use to the author of a right program, and it may be large */
             ret->log = NULL;

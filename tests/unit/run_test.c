@@ -317,6 +317,36 @@ static void test_order_of_one_group(void **state)
     assert_int_equal(order[0], 0);
 }
 
+/* --- trials that count ---------------------------------------------------------------------------------- */
+
+/* Of five right timed trials the first `charged` were charged; how many count? */
+static int counting(int charged, int stirred)
+{
+    struct ae_measurement m = {0};
+    int count = 0;
+    for (int i = 0; i < 5; i++) {
+        const struct ae_trial trial = {.kind = AE_TRIAL_TIMED, .verdict = AE_PASS, .call_ns = 1000,
+                                       .charged_ns = i < charged, .disturbed = i < charged, .stirred = i < stirred};
+        assert_int_equal(ae_measurement_add(&m, &trial), AE_OK);
+    }
+    ae_measurement_count_charged(&m);
+    for (int i = 0; i < m.trial_count; i++)
+        count += ae_trial_counts(&m.trials[i]);
+    ae_measurement_release(&m);
+    return count;
+}
+
+static void test_charges_do_not_choose_the_trials(void **state)
+{
+    (void)state;
+    assert_int_equal(counting(0, 0), 5);
+    assert_int_equal(counting(1, 0), 4);
+    assert_int_equal(counting(2, 0), 3);
+    assert_int_equal(counting(3, 0), 5);
+    assert_int_equal(counting(5, 0), 5);
+    assert_int_equal(counting(5, 2), 3); /* what worked beforehand never counts */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_order_names_each_instance_once),
         cmocka_unit_test(test_order_gives_no_place_away),
         cmocka_unit_test(test_order_of_one_group),
+        cmocka_unit_test(test_charges_do_not_choose_the_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
