@@ -48,9 +48,16 @@ static int64_t steps_of(int64_t nx, int64_t nz, int64_t sim_time, bool *ret_minu
     return steps;
 }
 
+/* The middle of a row lies on the edge of the inflow, and rounding decides whether it flows there:
+ * a fused multiply-add says no where the reference says yes. */
+static bool is_on_edge(int32_t data_spec, int64_t nz)
+{
+    return data_spec == 6 && nz % 16 == 8;
+}
+
 /* Edges move in opposite directions, so that nx*nz stays, and the time follows, so that the steps
  * stay. */
-static void draw_size(struct ae_instance *inst, struct ae_rng *rng)
+static void draw_size(struct ae_instance *inst, struct ae_rng *rng, int32_t data_spec)
 {
     const int64_t nx0 = inst->param[P_NX], nz0 = inst->param[P_NZ], time0 = inst->param[P_SIM_TIME];
     bool minute;
@@ -59,7 +66,8 @@ static void draw_size(struct ae_instance *inst, struct ae_rng *rng)
     do {
         nx = ae_rng_range(rng, nx0 - nx0 / 10, nx0 + nx0 / 10);
         nz = (nx0 * nz0 + nx / 2) / nx;
-    } while (nx == nx0 || distance(nx * nz, nx0 * nz0) * 50 > nx0 * nz0);
+    } while (nx == nx0 || distance(nx * nz, nx0 * nz0) * 50 > nx0 * nz0 ||
+             is_on_edge(data_spec, nz));
     int64_t best = 1;
     for (int64_t time = 1; time <= 2 * time0; time++)
         if (distance(steps_of(nx, nz, time, &minute), steps) <
@@ -91,9 +99,10 @@ static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_erro
     static const int32_t cases[4] = {1, 2, 5, 6}, others[6] = {0, 4, 7, -1, 100, -2147483647};
     (void)err;
     int32_t data_spec = cases[ae_rng_below(rng, 4)];
+    int64_t nz;
     switch (inst->family) {
     case DRAWS:
-        draw_size(inst, rng);
+        draw_size(inst, rng, data_spec);
         break;
     case LAST_STEP:
         data_spec = cases[ae_rng_below(rng, 3)];
@@ -106,8 +115,10 @@ static int generate(struct ae_instance *inst, struct ae_rng *rng, struct ae_erro
             data_spec = others[ae_rng_below(rng, 6)];
         ae_set_i32(inst, NX_IN,
                    inst->family == TINY ? ae_rng_range(rng, 4, 9) : ae_rng_range(rng, 20, 50));
-        ae_set_i32(inst, NZ_IN,
-                   inst->family == TINY ? ae_rng_range(rng, 4, 9) : ae_rng_range(rng, 15, 40));
+        do
+            nz = inst->family == TINY ? ae_rng_range(rng, 4, 9) : ae_rng_range(rng, 15, 40);
+        while (is_on_edge(data_spec, nz));
+        ae_set_i32(inst, NZ_IN, nz);
         ae_set_i32(inst, SIM_TIME_IN, ae_rng_range(rng, inst->family == TINY ? 0 : 50, 150));
     }
     ae_set_i32(inst, DATA_SPEC_IN, data_spec);
@@ -157,7 +168,7 @@ const struct ae_task ae_task_miniWeather = {
     .title = "Stratified compressible flow: the miniWeather mini-app",
     .domain = AE_HPC,
     .lineage = "miniWeather (Norman, Oak Ridge National Laboratory), serial version",
-    .version = 1,
+    .version = 2,
     .args = args,
     .arg_count = ARG_COUNT,
     .params = {"nx", "nz", "sim_time"},
