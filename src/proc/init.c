@@ -221,21 +221,41 @@ static void set_up_mounts(void)
 /* --- the group ------------------------------------------------------------------------------------------ */
 
 /* Opened while we are whom the parent was: the kernel asks who opened them, not who writes. -1: none. */
-static int group_join = -1, group_kill = -1;
+static int group = -1, group_join = -1, group_kill = -1;
 
 static void open_group(void)
 {
     if (order->cgroup_fd < 0)
         return;
+    group = openat(order->cgroup_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     group_join = openat(order->cgroup_fd, "cgroup.procs", O_WRONLY | O_CLOEXEC);
     group_kill = openat(order->cgroup_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC); /* not there before 5.14 */
     (void)close(order->cgroup_fd); /* and with it the maker's lock, which is to end with the maker */
 }
 
-/* The caller alone: supervisor and PID 1 stay outside, so that neither is frozen, nor killed for want of memory. */
+/* clone_args of Linux 5.7; headers at build time may be older. */
+struct clone_request {
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
+};
+#define SYS_clone_request  435
+#define INTO_CGROUP        0x200000000
+
+/* A child in the group from its first moment on: to move one that runs makes the kernel wait for all processors, ten
+ * milliseconds and more. Supervisor and PID 1 stay outside, so that neither is frozen, nor killed for want of memory. As
+ * fork(). */
+static pid_t fork_into_group(void)
+{
+    const struct clone_request request = {.flags = INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (uint64_t)group};
+    const pid_t pid = group >= 0 ? (pid_t)syscall(SYS_clone_request, &request, sizeof request) : -1;
+    if (pid == 0)
+        layers |= AE_PROC_CGROUP;
+    return pid >= 0 ? pid : fork(); /* an older kernel, or one that asks who we are now */
+}
+
+/* The caller alone, unless it was born there. */
 static void join_group(void)
 {
-    if (group_join >= 0 && write(group_join, "0", 1) == 1)
+    if (!(layers & AE_PROC_CGROUP) && group_join >= 0 && write(group_join, "0", 1) == 1)
         layers |= AE_PROC_CGROUP;
 }
 
@@ -409,7 +429,7 @@ static pid_t fork_program(int status[2], int out, int err)
     if (pipe2(status, O_CLOEXEC) != 0)
         return -1;
     const pid_t self = getpid();
-    const pid_t pid = fork();
+    const pid_t pid = fork_into_group();
     if (pid == 0)
         become_program(status[1], out, err, self);
     return pid;
