@@ -94,18 +94,36 @@ static bool stands_still(struct ae_runner *runner)
     return false;
 }
 
+/* Acts of one kind, tried beside the others. */
+struct attempt {
+    const struct ae_runner_options *options;
+    const char *secret;
+    int first, last;
+    struct ae_proof_result result;
+    struct ae_error err;
+    int rc;
+    pthread_t thread;
+    bool running;
+};
+
 /* What only a control group denies, in one whose limits are near. */
-static int prove_group(const struct ae_runner_options *options, struct ae_proof_result *result, struct ae_error *err)
+static void *prove_group(void *data)
 {
+    struct attempt *a = data;
     struct ae_runner runner = {0};
-    struct ae_runner_options tight = *options;
+    struct ae_runner_options tight = *a->options;
+    struct ae_proof_result *result = &a->result;
     struct ae_proc_result end = {0};
     tight.target = AE_CPU;
     tight.tight = true;
-    const int rc = start(&runner, &tight, "", err);
-    if (rc != AE_OK)
-        return rc;
-    result->layers &= runner.layers;
+    a->rc = start(&runner, &tight, "", &a->err);
+    if (a->rc != AE_OK)
+        return NULL;
+    result->layers = runner.layers;
+    if (!(runner.layers & AE_PROC_CGROUP)) { /* none is to be had: there is nothing to try */
+        ae_runner_stop(&runner, NULL, NULL);
+        return NULL;
+    }
     snprintf(runner.orders->path, sizeof runner.orders->path, "%s", runner.group.path);
     runner.orders->proof = AE_PROOF_RAISE_LIMITS;
     note(result, "raise_limits", ae_runner_command(&runner, AE_ORDER_PROVE, PROOF_TIMEOUT) == AE_ANSWER_DONE &&
@@ -123,20 +141,8 @@ static int prove_group(const struct ae_runner_options *options, struct ae_proof_
     ae_runner_stop(&runner, NULL, &end);
     if (memory)
         note(result, "memory", end.outcome == AE_PROC_SIGNALED && end.signal == SIGKILL && runner.group_kills > 0);
-    return AE_OK;
+    return NULL;
 }
-
-/* Acts of one kind, tried beside the others. */
-struct attempt {
-    const struct ae_runner_options *options;
-    const char *secret;
-    int first, last;
-    struct ae_proof_result result;
-    struct ae_error err;
-    int rc;
-    pthread_t thread;
-    bool running;
-};
 
 /* Tries acts first to last in one worker. */
 static void *try_acts(void *data)
@@ -169,17 +175,22 @@ int ae_prove(const struct ae_runner_options *options, const char *secret, struct
              struct ae_error *err)
 {
     struct ae_proof_result result = {.made = true, .layers = ~UINT64_C(0)};
-    struct attempt attempts[AE_PROOF_COUNT] = {0};
+    struct attempt attempts[AE_PROOF_COUNT + 1] = {0};
+    char lack[512];
     int count = 0, rc = AE_OK;
     for (int act = 0; act < AE_PROOF_COUNT; act++)
         if (count == 0 || acts[act].kills)
             attempts[count++] = (struct attempt){.options = options, .secret = secret, .first = act, .last = act};
         else
             attempts[count - 1].last = act;
+    const int plain = count;
+    if (!(options->layers_off & AE_PROC_CGROUP) && ae_cgroup_here(lack, sizeof lack))
+        attempts[count++] = (struct attempt){.options = options, .secret = secret};
     for (int i = 0; i < count; i++) {
-        attempts[i].running = pthread_create(&attempts[i].thread, NULL, try_acts, &attempts[i]) == 0;
+        void *(*const act)(void *) = i < plain ? try_acts : prove_group;
+        attempts[i].running = pthread_create(&attempts[i].thread, NULL, act, &attempts[i]) == 0;
         if (!attempts[i].running)
-            try_acts(&attempts[i]);
+            act(&attempts[i]);
     }
     for (int i = 0; i < count; i++) {
         struct attempt *a = &attempts[i];
@@ -197,8 +208,6 @@ int ae_prove(const struct ae_runner_options *options, const char *secret, struct
         snprintf(result.allowed + used, sizeof result.allowed - used, "%s%s", used && a->result.allowed[0] ? " " : "",
                  a->result.allowed);
     }
-    if (rc == AE_OK && result.layers & AE_PROC_CGROUP)
-        rc = prove_group(options, &result, err);
     if (rc == AE_OK)
         *ret = result;
     return rc;
