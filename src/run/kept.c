@@ -15,7 +15,8 @@ void ae_evaluation_note_holdings(struct ae_evaluation *e)
 {
     if (e->runner.dead)
         return;
-    e->latest = ae_watch_holdings(ae_proc_pid(e->runner.proc));
+    /* The trial has looked when the call had ended, the program stopped. */
+    e->latest = e->runner.watch.held;
     if (++e->group_calls == 2)
         e->second = e->latest;
 }

@@ -509,7 +509,7 @@ enum ae_answer ae_runner_command(struct ae_runner *runner, enum ae_order command
     if (runner->dead)
         return AE_ANSWER_DEAD;
     if (command == AE_ORDER_LOAD || command == AE_ORDER_UNLOAD || command == AE_ORDER_TRIM)
-        runner->watch.anonymous = -1; /* comes and goes as ordered */
+        runner->watch.held = AE_WATCH_NOTHING; /* comes and goes as ordered */
     order(runner, command);
     atomic_store_explicit(&runner->orders->doorbell, runner->sequence, memory_order_release);
     wake(runner);

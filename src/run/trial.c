@@ -286,7 +286,7 @@ static int64_t shift_room(const struct ae_runner *runner)
  * itself: what is cheap to take must not make up for what is not. *ret_text says it. */
 static bool shifted(const struct ae_runner *runner, char ret_text[AE_DETAIL_TEXT])
 {
-    const struct ae_watch *before = &runner->watch;
+    const struct ae_watch_holdings *before = &runner->watch.held;
     if (before->anonymous < 0 || (runner->options.guards_off & AE_GUARD_KEPT))
         return false;
     const struct ae_watch_holdings now = ae_watch_holdings(ae_proc_pid(runner->proc));
@@ -411,9 +411,7 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
     const bool late = ae_buffers_probe_changed(&runner->buffers);
     if (rc == AE_OK)
         audit_buffers(ret, runner, inst, detail);
-    const struct ae_watch_holdings holds = watched ? ae_watch_holdings(pid) : AE_WATCH_NOTHING;
-    runner->watch.anonymous = holds.anonymous;
-    runner->watch.common = holds.common;
+    runner->watch.held = watched ? ae_watch_holdings(pid) : AE_WATCH_NOTHING;
     ae_runner_thaw(runner);
     if (rc == AE_OK && request->expected && ret->verdict == AE_PASS)
         rc = judge(ret, request, &copy, judgement, detail, err);

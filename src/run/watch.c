@@ -104,7 +104,7 @@ void ae_watch_release(struct ae_watch *watch)
 {
     free(watch->own);
     free(watch->threads);
-    *watch = (struct ae_watch){.anonymous = -1};
+    *watch = (struct ae_watch){.held = AE_WATCH_NOTHING};
 }
 
 /* What all threads of the process have run, those that have ended since included; -1: not known. */
@@ -219,52 +219,80 @@ int64_t ae_watch_waited(struct ae_watch *watch)
     return running || gained > STIR_NS || watch->main_wait_ns < before ? 0 : watch->main_wait_ns - before;
 }
 
-/* Memory that the status of a process does not count as private: shared mappings but those that we gave it (and the
- * driver's, which no program fills), and huge pages. Descriptors hold memory too, which see. */
+/* "KEY   123 kB" in bytes; -1: another key. */
+static int64_t bytes_of(const char *line, const char *key)
+{
+    const size_t length = strlen(key);
+    return strncmp(line, key, length) == 0 ? strtoll(line + length, NULL, 10) * 1024 : -1;
+}
+
+/* One pass over the mappings, which costs the most of all looks. Private memory is what they say: the sum in the status
+ * of a process lags behind by what each processor has not yet handed in, from Linux 6.2 to 6.15. To that comes what the
+ * status does not count: shared mappings but those that we gave it (and the driver's, which no program fills), and huge
+ * pages. */
 static void look_at_mappings(pid_t pid, struct ae_watch_holdings *held)
 {
-    char path[64], line[4096 + 128];
-    bool shared = false, common = false;
+    char path[64], line[4096 + 128], buffer[16384];
+    bool private = false, shared = false, common = false, any = false;
+    int64_t own = 0, others = 0, pages = 0;
+    int object = 0;
     snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
     FILE *in = fopen(path, "re"); /* refused where the worker is another user's and we are not root */
     if (!in)
         return;
-    held->object = 0;
+    (void)setvbuf(in, buffer, _IOFBF, sizeof buffer);
     while (fgets(line, sizeof line, in)) {
-        unsigned long from, to;
-        char rights[5];
-        long long kib;
-        if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3) {
-            shared = rights[3] == 's' && !strstr(line, " /memfd:acceleval-") && !strstr(line, " /dev/nvidia");
-            common = rights[3] == 's' && strstr(line, " /dev/zero");
-            held->object |= strstr(line, " /memfd:submission") != NULL;
-        } else if ((shared && (sscanf(line, "Rss: %lld", &kib) == 1 || sscanf(line, "Swap: %lld", &kib) == 1)) ||
-                   sscanf(line, "Private_Hugetlb: %lld", &kib) == 1 || sscanf(line, "Shared_Hugetlb: %lld", &kib) == 1) {
-            held->resident += kib * 1024;
-        } else if (common && sscanf(line, "Pss: %lld", &kib) == 1) {
-            held->common += kib * 1024;
+        int64_t bytes;
+        if (line[0] < 'A' || line[0] > 'Z') { /* "from-to rwxs ..."; numbers are in small letters */
+            const char *rights = strchr(line, ' ');
+            any = true;
+            private = !rights || strlen(rights) < 5 || rights[4] != 's';
+            shared = !private && !strstr(line, " /memfd:acceleval-") && !strstr(line, " /dev/nvidia");
+            common = !private && strstr(line, " /dev/zero");
+            object |= strstr(line, " /memfd:submission") != NULL;
+        } else if ((bytes = bytes_of(line, "Anonymous:")) >= 0) {
+            own += bytes;
+        } else if ((bytes = bytes_of(line, "Swap:")) >= 0) {
+            own += private ? bytes : 0;
+            others += shared ? bytes : 0;
+        } else if ((bytes = bytes_of(line, "Rss:")) >= 0) {
+            others += shared ? bytes : 0;
+        } else if ((bytes = bytes_of(line, "Private_Hugetlb:")) >= 0 || (bytes = bytes_of(line, "Shared_Hugetlb:")) >= 0) {
+            others += bytes;
+        } else if (common && (bytes = bytes_of(line, "Pss:")) >= 0) {
+            pages += bytes;
         }
     }
     (void)fclose(in);
+    if (!any) /* it has ended */
+        return;
+    held->anonymous = own;
+    held->common = pages;
+    held->resident = own + others;
+    held->object = object;
 }
 
 struct ae_watch_holdings ae_watch_holdings(pid_t pid)
 {
     struct ae_watch_holdings held = AE_WATCH_NOTHING;
     char path[64], line[256];
-    long long kib;
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     FILE *in = fopen(path, "re");
     while (in && fgets(line, sizeof line, in)) {
-        if (sscanf(line, "RssAnon: %lld", &kib) == 1)
-            held.resident = kib * 1024;
-        else if (sscanf(line, "VmSwap: %lld", &kib) == 1 && held.resident >= 0)
-            held.resident += kib * 1024;
-        else if (sscanf(line, "VmLck: %lld", &kib) == 1 || sscanf(line, "VmPin: %lld", &kib) == 1)
-            held.locked = (held.locked < 0 ? 0 : held.locked) + kib * 1024;
+        int64_t bytes;
+        if ((bytes = bytes_of(line, "RssAnon:")) >= 0)
+            held.anonymous = bytes;
+        else if ((bytes = bytes_of(line, "VmSwap:")) >= 0 && held.anonymous >= 0)
+            held.anonymous += bytes;
+        else if ((bytes = bytes_of(line, "VmLck:")) >= 0 || (bytes = bytes_of(line, "VmPin:")) >= 0)
+            held.locked = (held.locked < 0 ? 0 : held.locked) + bytes;
     }
     if (in)
         (void)fclose(in);
+    if (held.anonymous < 0) /* it has ended */
+        return held;
+    held.resident = held.anonymous;
+    look_at_mappings(pid, &held);
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
     DIR *folder = opendir(path); /* refused likewise */
     if (folder) {
@@ -272,11 +300,7 @@ struct ae_watch_holdings ae_watch_holdings(pid_t pid)
         for (struct dirent *entry; (entry = readdir(folder));)
             held.files += entry->d_name[0] != '.';
         (void)closedir(folder);
-    }
-    held.anonymous = held.resident;
-    if (held.resident >= 0) {
-        held.resident += held.files > 0 ? held.files * PIPE_BYTES : 0;
-        look_at_mappings(pid, &held);
+        held.resident += held.files * PIPE_BYTES; /* what a pipe holds */
     }
     return held;
 }

@@ -8,6 +8,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* What a process holds; -1: not known. */
+struct ae_watch_holdings {
+    /* Bytes of memory that only this process fills: private, swapped out, huge pages, shared but for what it shares with
+     * us, and what its descriptors can hold (a pipe has 64 KiB). */
+    int64_t resident;
+    int64_t anonymous; /* of these, private memory: no program can have it counted that has not filled it */
+    int64_t common;    /* and memory that is shared with nobody, each page once; 0 where it is not known */
+    int64_t locked;   /* locked or pinned memory, bytes */
+    int files;        /* open descriptors */
+    int object;       /* the object that was loaded is mapped: 1, or not: 0 */
+};
+
+#define AE_WATCH_NOTHING ((struct ae_watch_holdings){-1, -1, 0, -1, -1, -1}) /* nothing known */
+
 struct ae_watch_thread {
     pid_t tid;
     int64_t run_ns; /* on a processor, since it began */
@@ -23,24 +37,10 @@ struct ae_watch {
     int64_t main_ns; /* run time of the worker's own thread, at the last look */
     int64_t main_wait_ns; /* how long it could have run and had no processor, likewise */
     int64_t at_ns;   /* of the last look; 0: none yet */
-    int64_t anonymous, common; /* bytes held when the last call had ended; -1: not known, or given back since */
+    struct ae_watch_holdings held; /* when the last call had ended, the program stopped; nothing: it gave back since */
     int trials, stirred; /* how often it was asked whether something stirred, and did */
     bool blind;      /* the kernel does not tell */
 };
-
-/* What a process holds; -1: not known. */
-struct ae_watch_holdings {
-    /* Bytes of memory that only this process fills: private, swapped out, huge pages, shared but for what it shares with
-     * us, and what its descriptors can hold (a pipe has 64 KiB). */
-    int64_t resident;
-    int64_t anonymous; /* of these, private memory: no program can have it counted that has not filled it */
-    int64_t common;    /* and memory that is shared with nobody, each page once; 0 where it is not known */
-    int64_t locked;   /* locked or pinned memory, bytes */
-    int files;        /* open descriptors */
-    int object;       /* the object that was loaded is mapped: 1, or not: 0 */
-};
-
-#define AE_WATCH_NOTHING ((struct ae_watch_holdings){-1, -1, 0, -1, -1, -1}) /* nothing known */
 
 void ae_watch_own(struct ae_watch *watch, pid_t pid);
 void ae_watch_release(struct ae_watch *watch);
