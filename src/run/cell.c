@@ -10,6 +10,9 @@
 #define CALL_TIMEOUT_FACTOR 2
 #define BUDGET_MIN          (600 * AE_SEC)
 #define BUDGET_FACTOR       20
+/* Cases that are opened before they are wanted: no more than so many, where the worker shares no more memory than this. */
+#define AHEAD_MAX           4
+#define AHEAD_BYTES         ((size_t)64 << 20)
 #define LONG_PAUSES         16
 #define FLOOR_LAUNCH_NS     2000 /* of one launch, which nothing on a device can do without */
 
@@ -114,6 +117,8 @@ static bool run_cell(struct ae_evaluation *e, const struct ae_case *cell, bool r
         .awake = ae_evaluation_awake(e),
         .settled = ae_evaluation_look_outside,
         .settled_data = e,
+        .meanwhile = ae_evaluation_open_ahead,
+        .meanwhile_data = e,
         .ret_outputs = e->keep,
     };
     const int rc = ae_trial_run(&e->runner, &request, &trial, &judgement, detail, &err);
@@ -182,9 +187,69 @@ static bool run_cell(struct ae_evaluation *e, const struct ae_case *cell, bool r
     return false;
 }
 
+static bool same_name(const struct ae_case_name *a, const struct ae_case_name *b)
+{
+    return a->task == b->task && a->size == b->size && a->kind == b->kind && a->family == b->family &&
+           a->number == b->number && a->practice == b->practice;
+}
+
+void ae_evaluation_plan(struct ae_evaluation *e, const struct ae_case_name *name, bool baseline)
+{
+    if (e->planned < AE_PLAN_MAX)
+        e->plan[e->planned++] = (struct ae_planned){.name = *name, .baseline = baseline && !e->options->no_baseline};
+}
+
+void ae_evaluation_unplan(struct ae_evaluation *e)
+{
+    for (int i = 0; i < e->planned; i++)
+        if (e->plan[i].open)
+            ae_case_release(&e->plan[i].cell);
+    e->planned = 0;
+}
+
+/* Only what lies in the cache: to run the reference is nothing to be done beside a program. */
+bool ae_evaluation_open_ahead(void *data)
+{
+    struct ae_evaluation *e = data;
+    int open = 0;
+    for (int i = 0; i < e->planned && open < AHEAD_MAX && e->buffer_bytes <= AHEAD_BYTES; i++) {
+        struct ae_planned *p = &e->plan[i];
+        open += p->open;
+        if (p->tried)
+            continue;
+        p->tried = true; /* what fails here fails again when it is wanted, and is told then */
+        if (!ae_case_cached(e->context, &p->name, p->baseline))
+            continue;
+        p->open = ae_case_open(e->context, &p->name, p->baseline, &p->cell, NULL) == AE_OK;
+        if (!p->open)
+            ae_case_release(&p->cell);
+        return true;
+    }
+    return false;
+}
+
+/* True where the case was opened ahead; it is the caller's now. */
+static bool take_planned(struct ae_evaluation *e, const struct ae_case_name *name, bool baseline, struct ae_case *cell)
+{
+    for (int i = 0; i < e->planned; i++) {
+        struct ae_planned *p = &e->plan[i];
+        if (!same_name(&p->name, name) || p->baseline != (baseline && !e->options->no_baseline))
+            continue;
+        const bool open = p->open;
+        if (open)
+            *cell = p->cell;
+        e->planned--;
+        memmove(p, p + 1, (size_t)(e->planned - i) * sizeof *p);
+        return open;
+    }
+    return false;
+}
+
 static bool open_cell(struct ae_evaluation *e, const struct ae_case_name *name, bool baseline, struct ae_case *cell)
 {
     struct ae_error err = {0};
+    if (take_planned(e, name, baseline, cell))
+        return true;
     if (ae_case_open(e->context, name, baseline && !e->options->no_baseline, cell, &err) == AE_OK)
         return true;
     ae_case_release(cell);

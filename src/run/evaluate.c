@@ -49,10 +49,16 @@ static bool run_families(struct ae_evaluation *e)
     const struct ae_task *task = e->submission->task;
     struct ae_case_name name = {
         .task = task, .size = e->size, .kind = AE_TRIAL_ADVERSARIAL, .practice = e->options->practice};
-    for (int f = 1; f < ae_task_family_count(task); f++) {
-        if (!(task->families[f].sizes & AE_AT(e->size)) || (e->context->guards_off & AE_GUARD_FAMILIES))
-            continue;
-        name.family = f;
+    int families[AE_FAMILIES_MAX], count = 0;
+    for (int f = 1; f < ae_task_family_count(task); f++)
+        if ((task->families[f].sizes & AE_AT(e->size)) && !(e->context->guards_off & AE_GUARD_FAMILIES))
+            families[count++] = f;
+    for (int i = 0; i < count; i++) {
+        name.family = families[i];
+        ae_evaluation_plan(e, &name, false);
+    }
+    for (int i = 0; i < count; i++) {
+        name.family = families[i];
         if (!ae_evaluation_try(e, &name, false, true))
             return false;
         if (e->wrong)
@@ -111,6 +117,8 @@ static bool gives_again(struct ae_evaluation *e, const struct ae_case *twin, con
         .timeout_ns = ae_evaluation_call_timeout(e, twin),
         .pause_ns = ae_evaluation_late_pause(e),
         .awake = ae_evaluation_awake(e),
+        .meanwhile = ae_evaluation_open_ahead,
+        .meanwhile_data = e,
         .ret_outputs = &got,
     };
     const int rc = ae_trial_run(&e->runner, &request, &trial, &judgement, detail, &err);
@@ -188,6 +196,8 @@ static bool look_and_call(struct ae_evaluation *e, const struct ae_case_name *ne
             .awake = ae_evaluation_awake(e),
             .settled = ae_evaluation_look_outside,
             .settled_data = e,
+            .meanwhile = ae_evaluation_open_ahead,
+            .meanwhile_data = e,
         };
         const int rc = ae_trial_run(&e->runner, &request, &trial, &judgement, detail, &err);
         if (rc != AE_OK) {
@@ -206,6 +216,18 @@ static bool look_and_call(struct ae_evaluation *e, const struct ae_case_name *ne
     return !e->over;
 }
 
+static void plan_group(struct ae_evaluation *e, const struct ae_case_name *fresh, const int *numbers, int timed)
+{
+    struct ae_case_name name = *fresh;
+    ae_evaluation_unplan(e);
+    ae_evaluation_plan(e, &name, false);
+    name.kind = AE_TRIAL_TIMED;
+    for (int i = 0; i < timed; i++) {
+        name.number = numbers[i];
+        ae_evaluation_plan(e, &name, true);
+    }
+}
+
 /* A load of the object: a call that does not count, then those of these numbers. At a place that chance picks there is a
  * look at the memory: behind the twin's sibling, where it is among them, else before one of them. */
 static bool run_group(struct ae_evaluation *e, int group, const int *numbers, int timed)
@@ -215,6 +237,7 @@ static bool run_group(struct ae_evaluation *e, int group, const int *numbers, in
         return false;
     name.kind = AE_TRIAL_FRESH;
     name.number = group % ae_bank_plan(e->size)->fresh; /* again only in another process */
+    plan_group(e, &name, numbers, timed);
     if (!ae_evaluation_try(e, &name, false, true))
         return false;
     name.kind = AE_TRIAL_TIMED;
@@ -451,6 +474,7 @@ void ae_evaluate(struct ae_context *context, const struct ae_submission_info *su
             (void)run_practice(&e);
         else if (run_families(&e))
             (void)run_timed(&e);
+        ae_evaluation_unplan(&e);
         if (!e.over && e.wrong)
             settle_wrong(&e);
         ae_evaluation_stop(&e);

@@ -9,6 +9,15 @@
 #include "run/held.h"
 #include "run/trial.h"
 
+#define AE_PLAN_MAX 16
+
+/* A case that will be called soon, opened already where `open` is set. */
+struct ae_planned {
+    struct ae_case_name name;
+    bool baseline, tried, open;
+    struct ae_case cell;
+};
+
 struct ae_evaluation {
     struct ae_context *context;
     const struct ae_submission_info *submission;
@@ -42,6 +51,8 @@ struct ae_evaluation {
     struct ae_case_name before_failed;
     int wrong, judged;
     int timed; /* calls whose work is in m->work, added up */
+    struct ae_planned plan[AE_PLAN_MAX]; /* in the order of the calls */
+    int planned;
 };
 
 /* --- process.c ------------------------------------------------------------------------------------------- */
@@ -82,6 +93,12 @@ void ae_evaluation_note_ledger(struct ae_evaluation *e);
 /* Opens the case (with its baseline, where wanted), calls and judges; `record`: as a trial of the measurement. True also
  * after a wrong answer, which e->wrong counts. */
 bool ae_evaluation_try(struct ae_evaluation *e, const struct ae_case_name *name, bool baseline, bool record);
+/* Says which case comes next, behind those that were named before, so that the waits of a trial can be used to open it;
+ * nobody need keep to it. ae_evaluation_unplan() forgets them all. */
+void ae_evaluation_plan(struct ae_evaluation *e, const struct ae_case_name *name, bool baseline);
+void ae_evaluation_unplan(struct ae_evaluation *e);
+/* An ae_meanwhile_fn with the evaluation: opens one of them. */
+bool ae_evaluation_open_ahead(void *data);
 /* Of a call on this case, in ns. */
 int64_t ae_evaluation_call_timeout(const struct ae_evaluation *e, const struct ae_case *cell);
 /* Is the device at the clocks that it had after the call where they were highest? */

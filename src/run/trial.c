@@ -214,8 +214,11 @@ static int judge(struct ae_trial *trial, const struct ae_trial_request *request,
     return AE_OK;
 }
 
-static void sleep_until(int64_t deadline)
+/* Work of the caller's first, while there is any. */
+static void wait_until(int64_t deadline, const struct ae_trial_request *request)
 {
+    while (ae_deadline_left(deadline) > 0 && request->meanwhile && request->meanwhile(request->meanwhile_data)) {
+    }
     const int64_t left = ae_deadline_left(deadline);
     const struct timespec pause = {left / AE_SEC, left % AE_SEC};
     if (left > 0)
@@ -310,7 +313,7 @@ static bool fill(struct ae_runner *runner, const struct ae_trial_request *reques
     const bool stop = !(runner->options.guards_off & AE_GUARD_IDLE);
     if (stop) /* one that is not seen to stop is looked at all the same, and stirs where it goes on */
         (void)ae_runner_freeze(runner);
-    bool busy = watched && ae_watch_busy(&runner->watch);
+    bool busy = watched && ae_watch_busy(&runner->watch, NULL, NULL);
     ae_buffers_fill(&runner->buffers, request->inst);
     if (!busy && watched && ae_watch_stirred(&runner->watch)) {
         ret->disturbed = ret->stirred = 1;
@@ -340,7 +343,8 @@ static bool make_ready(struct ae_runner *runner, const struct ae_trial_request *
         return false;
     if (cuda && request->settled)
         request->settled(request->settled_data);
-    if (watched && ae_watch_busy(&runner->watch)) {
+    /* A device would lower its clocks again meanwhile. */
+    if (watched && ae_watch_busy(&runner->watch, cuda ? NULL : request->meanwhile, request->meanwhile_data)) {
         violate(ret, AE_STATE_CARRIED, detail,
                 "a thread of the program goes on working between calls: end it, or let it sleep, before returning");
         return false;
@@ -419,7 +423,7 @@ int ae_trial_run(struct ae_runner *runner, const struct ae_trial_request *reques
         violate(ret, AE_UNSYNCHRONISED, detail,
                 "the output was still changing when the function had returned: wait for the device before returning");
     } else if (rc == AE_OK && request->pause_ns && !(runner->options.guards_off & AE_GUARD_LATE)) {
-        sleep_until(done + request->pause_ns);
+        wait_until(done + request->pause_ns, request);
         if (late || outputs_changed(runner, inst, &copy))
             violate(ret, AE_LATE_WRITE, detail, "the output changed after the function had returned");
     }

@@ -18,7 +18,9 @@
 #define STIRS_MIN   3
 /* An OpenMP pool spins for up to 15 ms before it sleeps, longer on a crowded machine. */
 #define PATIENCE_NS  (200 * AE_MS)
-#define LOOK_NS      (2 * AE_MS)
+/* For so long they are to have done nothing once they were seen to work; how often is looked whether they still do. */
+#define QUIET_NS     (2 * AE_MS)
+#define LOOK_NS      (AE_MS / 2)
 /* Who has just answered goes to sleep at once, unless it has to wait for a processor. */
 #define DOZE_LOOKS   3
 #define DOZE_NS      (200 * 1000)
@@ -168,23 +170,36 @@ void ae_watch_look(struct ae_watch *watch)
         look(watch, &gained, NULL);
 }
 
-bool ae_watch_busy(struct ae_watch *watch)
+bool ae_watch_busy(struct ae_watch *watch, ae_meanwhile_fn *meanwhile, void *data)
 {
     if (watch->blind || !watch->at_ns)
         return false;
-    const int64_t end = ae_deadline_in(PATIENCE_NS);
+    int64_t end = ae_deadline_in(PATIENCE_NS), from = watch->at_ns, worked = 0; /* since `from` */
     for (int i = 0;; i++) {
         const int64_t since = watch->at_ns;
         int64_t gained;
         int running;
         const bool awake = is_running(watch->pid, watch->pid);
         look(watch, &gained, &running);
-        const bool idle = gained <= IDLE_NS || (double)gained <= IDLE_SHARE * (double)(watch->at_ns - since);
-        if (idle && !running && !awake)
+        worked += gained;
+        const int64_t stretch = watch->at_ns - from;
+        const bool idle = worked <= IDLE_NS || (double)worked <= IDLE_SHARE * (double)stretch;
+        if (idle && !running && !awake && (i == 0 || stretch >= QUIET_NS))
             return false;
         if (ae_deadline_left(end) <= 0)
             return true;
-        nanosleep(&(struct timespec){0, idle && i < DOZE_LOOKS ? DOZE_NS : LOOK_NS}, NULL);
+        if (!idle) { /* anew, from where the work ended as far as can be told */
+            const bool now = (double)gained > IDLE_SHARE * (double)(watch->at_ns - since);
+            from = now ? watch->at_ns : since;
+            worked = now ? 0 : gained;
+        }
+        const int64_t start = ae_now_ns(), missing = QUIET_NS - (start - from);
+        if (meanwhile && meanwhile(data))
+            end += ae_now_ns() - start; /* which is not the program's fault */
+        else if (idle && (running || awake))
+            nanosleep(&(struct timespec){0, i < DOZE_LOOKS ? DOZE_NS : LOOK_NS}, NULL);
+        else
+            nanosleep(&(struct timespec){0, idle && missing > LOOK_NS ? missing : LOOK_NS}, NULL);
     }
 }
 

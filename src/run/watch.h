@@ -47,10 +47,13 @@ void ae_watch_release(struct ae_watch *watch);
 
 /* Notes what every thread but our own has run so far. */
 void ae_watch_look(struct ae_watch *watch);
+/* Something of the caller's that is due anyway and may as well be done while one waits; false: there is nothing left. */
+typedef bool ae_meanwhile_fn(void *data);
+
 /* Has any of them worked since the last look, and does it go on doing so, or does one run, the worker's own included?
  * Threads that wind down (a pool that spins for a moment) are given the time to. May take a fifth of a second where there
- * is suspicion, nothing where not. False: all of them sleep. */
-bool ae_watch_busy(struct ae_watch *watch);
+ * is suspicion, and what is done `meanwhile` (may be NULL); nothing where not. False: all of them sleep. */
+bool ae_watch_busy(struct ae_watch *watch, ae_meanwhile_fn *meanwhile, void *data);
 
 /* Has any thread, the worker's own included, run since the last look, or does one run now? For the moment in which the
  * inputs have arrived and the program has not been let go: all of them should stand still. */
