@@ -272,7 +272,8 @@ static void look_at_mappings(pid_t pid, struct ae_watch_holdings *held)
             others += shared ? bytes : 0;
         } else if ((bytes = bytes_of(line, "Rss:")) >= 0) {
             others += shared ? bytes : 0;
-        } else if ((bytes = bytes_of(line, "Private_Hugetlb:")) >= 0 || (bytes = bytes_of(line, "Shared_Hugetlb:")) >= 0) {
+        } else if ((bytes = bytes_of(line, "Private_Hugetlb:")) >= 0 ||
+                   (bytes = bytes_of(line, "Shared_Hugetlb:")) >= 0) {
             others += bytes;
         } else if (common && (bytes = bytes_of(line, "Pss:")) >= 0) {
             pages += bytes;
