@@ -1,37 +1,41 @@
 // Time warping of one query against many series: two warps a series, table strips in registers.
 //
-// Approach: a lane owns 16 to 18 columns of a series in registers and takes three rows of the table
+// Approach: a lane owns 17 or 18 columns of a series in registers and takes four rows of the table
 // a step; the right edge of its strip reaches the next lane by shuffle for the next step. The
 // second warp of a block takes the right half of the columns, 36 steps behind the first; the column
-// between them goes through shared memory. A cell costs three instructions: subtract, multiply-add,
-// and one minimum of three (on the bits of the costs, which are not negative, where the device has
-// one). Inputs of up to 6 MB are copied plainly, in four parts of a static arena of 1 MB that are
-// copied to and compared in turn; larger ones pass through pinned slots and are read from there,
-// each once. Longer series are taken two strips at a time, very long ones are swept by
-// anti-diagonals.
+// between them goes through shared memory. Lanes that have not begun, or have ended, work on
+// infinite rows, so that a step has no branch and little beside its cells: three instructions each,
+// subtract, multiply-add, and one minimum of three (on the bits of the costs, which are not
+// negative, where the device has one). Inputs of up to 6 MB are copied plainly, in two parts of a
+// static arena of 1 MB that are copied to and compared in turn; larger ones pass through pinned
+// slots and are read from there, each once. Longer series are taken two strips at a time, very long
+// ones are swept by anti-diagonals.
 //
-// What bounds it: the latency of one table and plain copies at small and medium; arithmetic (half
-// of the time) and the host's copying at large.
+// What bounds it: the plain copies at small and medium, and the latency of one table after the last
+// of them; the host's copying at large.
 //
 // Tried: filling the table from both ends, a warp a half, and joining them in the middle (0.11 ms
 // for one table, 0.9 ms for 4096; but sums taken from the other end round differently, by more than
-// the task allows on one random walk in some hundred); minima of two operands (a tenth slower);
-// four rows a step (a tenth slower: more steps to fill and drain), two rows (slower at small); one
-// launch a slot instead of one for all slots that are ready (a third slower).
+// the task allows on one random walk in some hundred); minima of two operands (a tenth slower); a
+// step that branches for lanes that have not begun (twice as long at small and medium: an array
+// that is indexed at run time goes to local memory); four parts of the arena instead of two (6 and
+// 15 % slower); four steps unrolled instead of two, slots of 128 KB (no faster, and noisier at
+// large); one launch a slot instead of one for all slots that are ready (a third slower).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores, with the two halves described above
-// instead of the strips: small 0.40 ms, medium 0.92 ms, large 1.92 ms (18 %, 14 % and 19 % of
-// bytes, 16 ns an anti-diagonal and 20 us; naive 202 and 250 ms at small and medium). An
-// evaluation, which comes to a call with cold caches, takes 0.58 ms at small.
+// Measured end to end on an NVIDIA H200 with 16 virtual cores (calls with cold caches, as an
+// evaluation makes them, by bench/variants): small 0.23 ms, medium 0.48 ms, large 1.6 ms (1.5 to
+// 2.8). The call floor is 34 % and 29 % of the first two. Naive: 202 and 250 ms.
 #include "transfer.cuh"
 
 constexpr int HOST_THREADS = 4;
 constexpr int SMALL_MIB = 6;
-constexpr int ROWS = 3; // table rows that a lane takes at a time
+constexpr int ROWS = 4; // table rows that a lane takes at a time
 
 constexpr size_t ARENA = 1000 * 1000, SLOT = size_t(256) << 10; // bytes
 constexpr int BEAT = 4, LAG = 31 + BEAT + 1;                    // steps; see fill_strips
-constexpr int STREAMS = 8, PARTS = 4;                           // PARTS: of the arena
+constexpr int MARGIN = 32 + LAG + BEAT;                         // blocks of rows
+constexpr int UNROLLED = 2;           // steps in the loop, a divisor of BEAT: code of 7 KB
+constexpr int STREAMS = 8, PARTS = 2; // PARTS: of the arena
 constexpr size_t SMALL = size_t(SMALL_MIB)
                          << 20; // subjects that go through the arena by plain copies
 
@@ -49,75 +53,76 @@ static __device__ float min3(float a, float b, float c)
 #endif
 }
 
+// Blocks of ROWS table rows are counted from 0; in shared memory there are MARGIN more before and
+// behind them, in which the query is infinite and so are the costs.
+struct alignas(16) Rows {
+    float at[ROWS];
+};
+
 // Two strips of a table side by side, one a warp: lane k owns COLUMNS columns of the subject in
-// registers and takes ROWS rows a step; what leaves its right edge reaches the next lane by shuffle
-// for the next step. The second warp is LAG steps behind, with a barrier every BEAT steps in
-// between. `query` is preceded by infinite values up to a multiple of ROWS: their rows stay
-// infinite and leave the one 0 before the corner untouched. left_edge: the column before the warp's
-// strip, null for the first; right_edge: where its last column goes, null for the last. Both may be
-// the same.
+// registers and takes a block of rows a step; what leaves its right edge reaches the next lane by
+// shuffle for the next step. The second warp is LAG steps behind, with a barrier every BEAT steps
+// in between. A lane that has not begun or has ended works on infinite rows, so that no step
+// branches; `last` is the lane (of both warps) that ends with the last step, and whose last row of
+// the table is left in `above`. Each warp finds its left edge in `left_edge` and leaves its right
+// edge in `right_edge`, which for the second warp is the first one's left edge: read long before.
 template <int COLUMNS>
-static __device__ void fill_strips(int blocks, int padding, const float *query,
-                                   const float (&subject)[COLUMNS], const float *left_edge,
-                                   float *right_edge, float (&above)[COLUMNS])
+static __device__ void fill_strips(int blocks, int last, const Rows *query,
+                                   const float (&subject)[COLUMNS], const Rows *left_edge,
+                                   Rows *right_edge, float (&above)[COLUMNS])
 {
-    const int lane = threadIdx.x % 32, behind = threadIdx.x / 32 * LAG;
-    float right[ROWS], corner = INFINITY; // corner: left of the row above the block
+    const int lane = threadIdx.x % 32;
+    const int needed = blocks + last % 32 + last / 32 * LAG, steps = (needed + BEAT - 1) / BEAT;
+    const int begin = needed - steps * BEAT - static_cast<int>(threadIdx.x) / 32 * LAG;
+    query += begin - lane;
+    left_edge += begin;
+    right_edge += begin - lane;
+    float left[ROWS], corner = lane == 0 ? left_edge[-1].at[ROWS - 1] : INFINITY;
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
-        right[r] = INFINITY;
+        left[r] = lane == 0 ? left_edge->at[r] : INFINITY;
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++)
         above[c] = INFINITY;
-    for (int step = 0; step < blocks + 31 + LAG; step++) {
-        const int block = step - behind - lane;
-        float left[ROWS];
+    Rows q = *query;
+    for (int step = 0; step < steps * BEAT; step += UNROLLED) {
         if (step % BEAT == 0)
             __syncthreads();
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            left[r] = __shfl_up_sync(~0u, right[r], 1);
-            if (lane == 0)
-                left[r] = left_edge && block >= 0 && block < blocks ? left_edge[block * ROWS + r]
-                                                                    : INFINITY;
-        }
-        if (block < 0 || block >= blocks)
-            continue;
-        if (lane == 0 && block == 0 && !left_edge) {
-            if (padding == 0)
-                corner = 0;
-            else
-#pragma unroll
-                for (int r = 0; r < ROWS; r++)
-                    if (r == padding - 1)
-                        left[r] = 0;
-        }
-        float q[ROWS], diagonal[ROWS];
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            q[r] = query[block * ROWS + r];
-            diagonal[r] = r == 0 ? corner : left[r - 1];
-        }
-        corner = left[ROWS - 1];
-#pragma unroll
-        for (int c = 0; c < COLUMNS; c++) {
-            float up = above[c];
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                const float difference = q[r] - subject[c];
-                const float value = fmaf(difference, difference, min3(up, left[r], diagonal[r]));
-                diagonal[r] = up; // what the next column finds above to its left
-                left[r] = up = value;
-            }
-            above[c] = up;
-        }
-#pragma unroll
-        for (int r = 0; r < ROWS; r++)
-            right[r] = left[r];
-        if (right_edge && lane == 31)
+        for (int beat = 0; beat < UNROLLED; beat++) {
+            const Rows now = q, edge = left_edge[beat + 1];
+            q = query[beat + 1]; // for the next step, as is the edge
+            float diagonal[ROWS];
 #pragma unroll
             for (int r = 0; r < ROWS; r++)
-                right_edge[block * ROWS + r] = left[r];
+                diagonal[r] = r == 0 ? corner : left[r - 1];
+            corner = left[ROWS - 1];
+#pragma unroll
+            for (int c = 0; c < COLUMNS; c++) {
+                float up = above[c];
+#pragma unroll
+                for (int r = 0; r < ROWS; r++) {
+                    const float difference = now.at[r] - subject[c];
+                    const float value =
+                        fmaf(difference, difference, min3(up, left[r], diagonal[r]));
+                    diagonal[r] = up; // what the next column finds above to its left
+                    left[r] = up = value;
+                }
+                above[c] = up;
+            }
+            Rows leaving;
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                leaving.at[r] = left[r];
+                const float beside = __shfl_up_sync(~0u, left[r], 1);
+                left[r] = lane == 0 ? edge.at[r] : beside;
+            }
+            if (lane == 31)
+                right_edge[beat] = leaving;
+        }
+        query += UNROLLED;
+        left_edge += UNROLLED;
+        right_edge += UNROLLED;
     }
 }
 
@@ -129,70 +134,88 @@ struct Batch {
     size_t each, stride;
 };
 
-// A block of two warps a subject, two strips at a time. Shared memory: the subject, the query, the
-// column between the two strips; `columns`: room for one column a subject, from one pair of strips
-// to the next, where there are more than two.
+// A block of two warps a subject, two strips at a time. Shared memory: the query, the column left
+// of the two strips, the column between them, the subject's values of the strips.
 template <int COLUMNS>
-static __global__ void warp_subjects(int length, Batch batch, const float *query, float *columns)
+static __global__ void __launch_bounds__(64)
+    warp_subjects(int length, Batch batch, const float *query)
 {
-    extern __shared__ float shared[];
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int blocks = (length + ROWS - 1) / ROWS, room = blocks * ROWS, padding = room - length;
-    const int pairs = (length + 64 * COLUMNS - 1) / (64 * COLUMNS), width = pairs * 64 * COLUMNS;
-    float *series = shared, *rows = series + width, *between = rows + room;
-    float *column = columns ? columns + static_cast<size_t>(blockIdx.x) * room : nullptr;
+    extern __shared__ Rows shared[];
+    const int warp = threadIdx.x / 32;
+    const int blocks = (length + ROWS - 1) / ROWS, padding = blocks * ROWS - length;
+    const int room = blocks + 2 * MARGIN, pairs = (length + 64 * COLUMNS - 1) / (64 * COLUMNS);
+    Rows *const rows = shared + MARGIN, *const outer = rows + room, *const between = outer + room;
+    float *const series = reinterpret_cast<float *>(shared + 3 * room);
 
     const size_t part = blockIdx.x / batch.each, place = blockIdx.x % batch.each;
     const float *subject = batch.subjects + part * batch.stride + place * length;
-    for (int j = threadIdx.x; j < width; j += 64)
-        series[j] = j < length ? subject[j] : 0.0f;
-    for (int i = threadIdx.x; i < room; i += 64)
-        rows[i] = i < padding ? INFINITY : query[i - padding];
+    Rows infinite;
+    for (float &cost : infinite.at)
+        cost = INFINITY;
+    for (int b = threadIdx.x; b < room; b += 64) {
+        outer[b - MARGIN] = between[b - MARGIN] = infinite;
+        if (b <= MARGIN || b >= MARGIN + blocks)
+            shared[b] = infinite;
+    }
     __syncthreads();
+    // The query ends with the last block; infinite rows before it leave the one 0 before the
+    // table's corner untouched.
+#pragma unroll 6
+    for (int i = threadIdx.x; i < length; i += 64)
+        rows[(padding + i) / ROWS].at[(padding + i) % ROWS] = query[i];
+    if (threadIdx.x == 0)
+        outer[padding > 0 ? 0 : -1].at[(padding + ROWS - 1) % ROWS] = 0;
 
     for (int pair = 0; pair < pairs; pair++) {
+        const int first = pair * 64 * COLUMNS;
         float values[COLUMNS], above[COLUMNS];
-        const int first = ((pair * 2 + warp) * 32 + lane) * COLUMNS;
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++) {
+            const int j = c * 64 + static_cast<int>(threadIdx.x);
+            values[c] = first + j < length ? subject[first + j] : 0.0f;
+        }
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++)
-            values[c] = series[first + c];
-        const float *left_edge = warp == 1 ? between : pair > 0 ? column : nullptr;
-        float *right_edge = warp == 0 ? between : pair < pairs - 1 ? column : nullptr;
-        fill_strips<COLUMNS>(blocks, padding, rows, values, left_edge, right_edge, above);
+            series[c * 64 + threadIdx.x] = values[c];
+        __syncthreads();
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++)
-            if (first + c == length - 1)
+            values[c] = series[threadIdx.x * COLUMNS + c];
+        const int last = min((length - 1 - first) / COLUMNS, 63);
+        fill_strips<COLUMNS>(blocks, last, rows, values, warp == 0 ? outer : between,
+                             warp == 0 ? between : outer, above);
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++)
+            if (first + static_cast<int>(threadIdx.x) * COLUMNS + c == length - 1)
                 batch.distances[part * batch.stride + place] = above[c];
+        __syncthreads();
     }
 }
 
 struct Plan {
-    void (*kernel)(int, Batch, const float *, float *);
+    void (*kernel)(int, Batch, const float *);
     size_t shared_bytes;
-    int pairs, room; // pairs: of strips; room: values of a column between them
+    int pairs; // of strips
 };
 
 static Plan plan_for(int length)
 {
     Plan plan;
     int columns = 18;
-    if (length <= 64 * 16)
-        columns = 16, plan.kernel = warp_subjects<16>;
-    else if (length <= 64 * 17)
+    if (length <= 64 * 17)
         columns = 17, plan.kernel = warp_subjects<17>;
     else
         plan.kernel = warp_subjects<18>;
     plan.pairs = (length + 64 * columns - 1) / (64 * columns);
-    plan.room = (length + ROWS - 1) / ROWS * ROWS;
-    plan.shared_bytes =
-        (static_cast<size_t>(plan.pairs) * 64 * columns + 2 * static_cast<size_t>(plan.room)) * 4;
+    const size_t room = (static_cast<size_t>(length) + ROWS - 1) / ROWS + 2 * MARGIN;
+    plan.shared_bytes = 3 * room * sizeof(Rows) + 64 * columns * sizeof(float);
     return plan;
 }
 
 static void launch(const Plan &plan, int count, int length, const Batch &batch, const float *query,
-                   float *columns, cudaStream_t stream)
+                   cudaStream_t stream)
 {
-    plan.kernel<<<count, 64, plan.shared_bytes, stream>>>(length, batch, query, columns);
+    plan.kernel<<<count, 64, plan.shared_bytes, stream>>>(length, batch, query);
     CHECK(cudaGetLastError());
 }
 
@@ -217,7 +240,7 @@ static void small_call(const Plan &plan, int entries, int length, const float *s
                               static_cast<size_t>(count) * length * sizeof(float),
                               cudaMemcpyHostToDevice, streams[turn]));
         launch(plan, count, length, Batch{part, d_distances + first, static_cast<size_t>(count), 0},
-               d_query, nullptr, streams[turn]);
+               d_query, streams[turn]);
     }
     CHECK(cudaMemcpy(distances, d_distances, entries * sizeof(float),
                      cudaMemcpyDeviceToHost)); // after all streams
@@ -263,7 +286,7 @@ static void streamed_call(const Plan &plan, int entries, int length, const float
                                  static_cast<size_t>(each), shape.slot_bytes / sizeof(float)};
             const int subjects_here =
                 static_cast<int>(count - 1) * each + count_of(piece + count - 1);
-            launch(plan, subjects_here, length, batch, d_query, nullptr, stream);
+            launch(plan, subjects_here, length, batch, d_query, stream);
             return stream;
         },
         [&](size_t piece, char *slot) {
@@ -279,15 +302,13 @@ static void plain_call(const Plan &plan, int entries, int length, const float *s
 {
     const size_t values = static_cast<size_t>(entries) * length;
     float *memory;
-    CHECK(cudaMalloc(&memory,
-                     (values + length + entries + static_cast<size_t>(entries) * plan.room) * 4));
-    float *d_query = memory + values, *d_distances = d_query + length,
-          *columns = d_distances + entries;
+    CHECK(cudaMalloc(&memory, (values + length + entries) * sizeof(float)));
+    float *d_query = memory + values, *d_distances = d_query + length;
     const transfer::Array arrays[] = {{memory, subjects, values * 4},
                                       {d_query, query, static_cast<size_t>(length) * 4}};
     transfer::upload(arrays, 2);
     launch(plan, entries, length, Batch{memory, d_distances, static_cast<size_t>(entries), 0},
-           d_query, columns, nullptr);
+           d_query, nullptr);
     CHECK(cudaMemcpy(distances, d_distances, entries * sizeof(float), cudaMemcpyDeviceToHost));
     CHECK(cudaFree(memory));
 }
