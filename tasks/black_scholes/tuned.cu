@@ -6,21 +6,22 @@
 // them; a thread of the host copies these to where they belong. So both directions of the bus, the
 // kernels and the host work at once, and nothing is allocated on the device. In float throughout,
 // by w (S e^-qt Phi(w d1) - K e^-rt Phi(w d2)) with w = +-1, which neither branches nor cancels.
+// Few options are copied plainly to a static arena of 1 MB, in as few chunks as it holds: a first
+// kernel discounts the strikes and gives them their signs, so that five arrays have room for all
+// seven.
 //
 // What bounds it: how fast the host's threads can read the pageable inputs; the kernels hardly
-// show. Small sizes are bound by the plain copies and the allocation.
+// show. Small sizes are bound by the plain copies.
 //
 // Tried: plain copies of each array (4 times slower at medium and large); the ring at small
 // (starting threads, registering and releasing cost more than they save where system calls are
-// slow); eight threads instead of twelve (a tenth slower at large); slots of 8192 options at large
-// sizes (a fifth slower: twice the calls).
+// slow); at small one allocation for all arrays (half as slow again), three chunks without
+// discounting first (a tenth slower); eight threads instead of twelve (a tenth slower at large);
+// slots of 8192 options at large sizes (a fifth slower: twice the calls).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores: medium 4.7 ms, large 8 to 10 ms (54
-// % and 50 to 60 % of what the bus would need for 28 bytes an option; naive 19 and 33 ms). An
-// evaluation, which comes to a call with cold caches, takes 0.88 ms at small, and no less for
-// naive: both wait for seven copies, and one large allocation costs what eight small ones do. The
-// CPU program parallel wins there, with 0.70 ms on 15 cores: seven copies and an allocation take
-// longer than its cores with the whole task.
+// Measured end to end on an NVIDIA H200 with 16 virtual cores (calls with cold caches, as an
+// evaluation makes them, by bench/variants): small 0.44 ms, medium 5.6 ms, large 9 to 11 ms. The
+// call floor is 16 % and 46 % of the first two. Naive: 0.88, 19 and 33 ms.
 #include "transfer.cuh"
 
 constexpr int HOST_THREADS = 12;
@@ -31,6 +32,10 @@ constexpr int THREADS = 128, PER_THREAD = 4, STREAMS = 4;
 
 // A slot: six packed input arrays, then the prices.
 enum { STRIKE, SPOT, YIELD, RATE, YEARS, VOLATILITY, PRICE, FIELDS };
+
+// For few options: an allocation would cost as much as the copies.
+constexpr size_t ARENA = 1040 * 1000; // bytes
+static __device__ __align__(256) float arena[ARENA / sizeof(float)];
 
 // With w = +1 for a call and -1 for a put: w (S e^-qt Phi(w d1) - K e^-rt Phi(w d2)). The strike's
 // sign bit is the type.
@@ -69,15 +74,41 @@ static __global__ void price_options(long long count, int piece, float *slots)
     *reinterpret_cast<float4 *>(slot + PRICE * piece + i) = out;
 }
 
-// Strikes are above 0, so their sign is free for the type.
-static __global__ void sign_strikes(int count, const int *types, float *strikes)
+// Few options, in two steps, so that five arrays of `room` options have room for all seven: what is
+// read first makes place for the rest. The first step discounts the strike and signs it by type.
+enum { FIRST_TYPE = 0, FIRST_STRIKE = 1, FIRST_RATE = 2, YEARS_OF = 3 };
+enum { THEN_YIELD = 0, THEN_CASH = 1, THEN_SPOT = 2, THEN_VOLATILITY = 4, ARRAYS = 5 };
+
+static __global__ void discount_strikes(int count, int room, float *arrays)
 {
     const int i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < count && types[i] != 0)
-        strikes[i] = -strikes[i];
+    if (i >= count)
+        return;
+    const float cash = arrays[FIRST_STRIKE * room + i] *
+                       expf(-arrays[FIRST_RATE * room + i] * arrays[YEARS_OF * room + i]);
+    const bool put = reinterpret_cast<const int *>(arrays)[FIRST_TYPE * room + i] != 0;
+    arrays[FIRST_STRIKE * room + i] = put ? -cash : cash;
 }
 
-// The same on the host, on the way into a slot.
+// Prices take the place of the volatilities. log(S/K) + (r-q) t is log(S / (K e^-rt)) - q t; what
+// the discounted strike is rounded by moves d1 and d2 alike, to which a price is not sensitive.
+static __global__ void price_few(int count, int room, float *arrays)
+{
+    const int i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= count)
+        return;
+    const float signed_cash = arrays[THEN_CASH * room + i], spot = arrays[THEN_SPOT * room + i],
+                growth = arrays[THEN_YIELD * room + i] * arrays[YEARS_OF * room + i];
+    const float deviation = arrays[THEN_VOLATILITY * room + i] * sqrtf(arrays[YEARS_OF * room + i]);
+    const float w = signbit(signed_cash) ? -1.0f : 1.0f, cash = fabsf(signed_cash);
+    const float d1 = (logf(spot / cash) - growth) / deviation + 0.5f * deviation,
+                d2 = d1 - deviation;
+    arrays[THEN_VOLATILITY * room + i] =
+        w * (spot * expf(-growth) * (0.5f * erfcf(-w * d1 * 0.70710678f)) -
+             cash * (0.5f * erfcf(-w * d2 * 0.70710678f)));
+}
+
+// Strikes are above 0, so their sign is free for the type.
 static void pack_strikes(int count, const int *types, const float *strikes, unsigned *packed)
 {
     for (int i = 0; i < count; i++) {
@@ -87,27 +118,43 @@ static void pack_strikes(int count, const int *types, const float *strikes, unsi
     }
 }
 
-// Few options: one allocation and plain copies. The types are put into the strikes on the device.
+// Few options: plain copies through the arena, in as few chunks as it holds. The prices of a chunk
+// leave before the next one's volatilities arrive, when the kernel has long ended.
 static void few_options(int N, const int *types, const float *const *fields, float *prices)
 {
-    const int room =
-        (N + PER_THREAD - 1) / PER_THREAD * PER_THREAD; // of an array, for 128-bit loads
-    const size_t bytes = static_cast<size_t>(N) * sizeof(float);
+    constexpr int MOST = ARENA / sizeof(float) / ARRAYS / PER_THREAD * PER_THREAD;
+    const int chunks = (N - 1) / MOST + 1, share = (N - 1) / chunks + 1,
+              room = (share + PER_THREAD - 1) / PER_THREAD * PER_THREAD;
     float *memory;
-    CHECK(cudaMalloc(&memory, static_cast<size_t>(FIELDS + 1) * room * sizeof(float)));
-    int *d_types = reinterpret_cast<int *>(memory + static_cast<size_t>(FIELDS) * room);
-    for (int field = 0; field < PRICE; field++)
-        CHECK(cudaMemcpyAsync(memory + static_cast<size_t>(field) * room, fields[field], bytes,
-                              cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpyAsync(d_types, types, bytes, cudaMemcpyHostToDevice));
-    const int covered = THREADS * PER_THREAD;
-    sign_strikes<<<(N + THREADS - 1) / THREADS, THREADS>>>(N, d_types, memory);
-    CHECK(cudaGetLastError());
-    price_options<<<(N + covered - 1) / covered, THREADS>>>(N, room, memory);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(prices, memory + static_cast<size_t>(PRICE) * room, bytes,
+    CHECK(cudaGetSymbolAddress(reinterpret_cast<void **>(&memory), arena));
+    float *const volatilities = memory + static_cast<size_t>(THEN_VOLATILITY) * room;
+    int count = 0, before = 0; // options in this chunk, in the one before
+    for (int first = 0; first < N; first += room) {
+        before = count;
+        count = N - first < room ? N - first : room;
+        const unsigned blocks = (count + THREADS - 1) / THREADS;
+        auto bring = [&](int array, const void *values) {
+            CHECK(cudaMemcpyAsync(memory + array * static_cast<size_t>(room),
+                                  static_cast<const float *>(values) + first, count * sizeof(float),
+                                  cudaMemcpyHostToDevice));
+        };
+        bring(FIRST_TYPE, types);
+        bring(FIRST_STRIKE, fields[STRIKE]);
+        bring(FIRST_RATE, fields[RATE]);
+        bring(YEARS_OF, fields[YEARS]);
+        discount_strikes<<<blocks, THREADS>>>(count, room, memory);
+        CHECK(cudaGetLastError());
+        bring(THEN_YIELD, fields[YIELD]);
+        bring(THEN_SPOT, fields[SPOT]);
+        if (before > 0)
+            CHECK(cudaMemcpy(prices + first - room, volatilities, before * sizeof(float),
+                             cudaMemcpyDeviceToHost));
+        bring(THEN_VOLATILITY, fields[VOLATILITY]);
+        price_few<<<blocks, THREADS>>>(count, room, memory);
+        CHECK(cudaGetLastError());
+    }
+    CHECK(cudaMemcpy(prices + N - count, volatilities, count * sizeof(float),
                      cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(memory));
 }
 
 extern "C" void solution_compute(int N, const int *types, const float *strikes, const float *spots,
