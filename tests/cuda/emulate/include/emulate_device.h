@@ -471,6 +471,7 @@ AE_DPX(__vimin3_s16x2, std::min(std::min(a, b), c))
 AE_DPX(__vimax3_s16x2_relu, std::max(std::max(std::max(a, b), c), 0))
 AE_DPX(__viaddmax_s16x2, std::max<int>(static_cast<short>(a + b), c))
 AE_DPX(__viaddmin_s16x2, std::min<int>(static_cast<short>(a + b), c))
+AE_DPX(__viaddmin_u16x2, std::min(static_cast<unsigned short>(a + b), static_cast<unsigned short>(c)))
 AE_DPX(__viaddmax_s16x2_relu, std::max(std::max<int>(static_cast<short>(a + b), c), 0))
 #undef AE_DPX
 
