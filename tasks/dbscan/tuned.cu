@@ -8,18 +8,21 @@
 // of cells: two cells are compared until one near pair of core points is found, adjacent ones
 // first, so that most others are joined already (union-find without locks). First points of
 // clusters are bits, whose sums are the numbers; border points look around once more. All steps are
-// one cooperative kernel.
+// one cooperative kernel. With as many threads as points what is known of a point stays in
+// registers between the steps, and a small table of cells will mostly do, so that up to some 40 000
+// points need no allocation.
 //
-// What bounds it: ten dependent steps with a barrier across the grid each (51, 66 and 122 us),
-// and copies and allocation, which take longer than that from medium on.
+// What bounds it: ten dependent steps with a barrier across the grid each (51, 66 and 122 us), and
+// the copies, which take longer than that from medium on; at large the allocation.
 //
-// Tried: counting point by point, cell by cell (find_cores 33 us instead of 12 at medium, 67
-// instead of 20 at large); two or eight blocks a multiprocessor (no difference); a ring of pinned
-// slots (a tenth slower at large, more than half at medium).
+// Tried: everything in device memory at medium (2.4 times as long: an allocation and its release);
+// counting point by point, cell by cell (find_cores 33 us instead of 12 at medium, 67 instead of 20
+// at large); two or eight blocks a multiprocessor (no difference); a ring of pinned slots (a tenth
+// slower at large, more than half at medium).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.10 ms, medium 0.29 ms, large
-// 0.63 ms (22 %, 9 % and 8 % of bytes and 20 us; naive 27, 57 and 359 ms). An evaluation, which
-// comes to a call with cold caches, takes 0.15 ms at small.
+// Measured end to end on an NVIDIA H200 with 16 virtual cores (calls with cold caches, as an
+// evaluation makes them, by bench/variants): small 0.13 ms, medium 0.19 ms, large 0.54 ms. The call
+// floor is 17 % and 14 % of the first two. Naive: 27, 57 and 359 ms.
 #include "check.cuh"
 
 #include <climits>
@@ -35,14 +38,16 @@ constexpr int STENCIL = 25;
 constexpr int NOISE = -2;
 constexpr int KEPT = 4; // points around a cell that a lane takes at a time
 constexpr unsigned ALL = ~0u;
-constexpr unsigned long long EMPTY = ~0ull;
-constexpr int KEY_SHIFT = 1 << 30; // keeps the halves of a key positive
+constexpr unsigned long long EMPTY = 0, IN_USE = 1ull << 63; // no key is 0
+constexpr int KEY_SHIFT = 1 << 30;                           // keeps the halves of a key positive
+constexpr int PROBES = 256; // of a small table, before it counts as full
 
 static __device__ __align__(256) char arena[ARENA];
 
 // What is per cell is indexed by the cell's slot of the table.
 struct Cloud {
     int points, min_pts, table_bits;
+    int cells_most;       // of a small table
     float largest_square; // near: a square of at most this
     double reach, edge, per_edge;
     const float *xs, *ys;
@@ -51,9 +56,9 @@ struct Cloud {
     int *cells;                          // slots in use
     unsigned *seeds;                     // bits: first points of clusters
     int *seeds_before;                   // for each word of seeds
-    int *cell_count, *placed;
+    int *cell_count, *placed, *full;
     int *slot, *rank; // of a point, in the original order
-    float2 *position; // by cell, as the next two
+    float2 *position; // by cell, as the next two; of a small table where xs and ys were
     int *index;
     unsigned char *core;
     int *labels;
@@ -66,7 +71,7 @@ static __device__ int cell_along(const Cloud &c, float coordinate)
 
 static __device__ unsigned long long key_of(int cx, int cy)
 {
-    return static_cast<unsigned long long>(cx + KEY_SHIFT) << 32 |
+    return IN_USE | static_cast<unsigned long long>(cx + KEY_SHIFT) << 32 |
            static_cast<unsigned>(cy + KEY_SHIFT);
 }
 
@@ -98,7 +103,7 @@ static __device__ int look_up(const Cloud &c, int cx, int cy)
 static __device__ void cell_of_slot(const Cloud &c, int slot, int *cx, int *cy)
 {
     const unsigned long long key = c.key[slot];
-    *cx = static_cast<int>(key >> 32) - KEY_SHIFT;
+    *cx = static_cast<int>(key >> 32 & 0x7fffffffu) - KEY_SHIFT;
     *cy = static_cast<int>(key & 0xffffffffu) - KEY_SHIFT;
 }
 
@@ -134,11 +139,16 @@ static __device__ void join(const Cloud &c, int a, int b)
 
 // --- the steps ---
 
-static __device__ void insert_point(const Cloud &c, int i)
+struct Place {
+    int slot, rank; // the cell, and the number of the point in it
+};
+
+static __device__ Place insert_point(const Cloud &c, float x, float y, int probes)
 {
-    const unsigned long long key = key_of(cell_along(c, c.xs[i]), cell_along(c, c.ys[i]));
+    const unsigned long long key = key_of(cell_along(c, x), cell_along(c, y));
     const unsigned mask = (1u << c.table_bits) - 1;
-    for (unsigned s = hash(c, key);; s = (s + 1) & mask) {
+    unsigned s = hash(c, key);
+    for (int probe = 0; probe < probes; probe++, s = (s + 1) & mask) {
         unsigned long long there = *const_cast<volatile unsigned long long *>(c.key + s);
         if (there == EMPTY) {
             there = atomicCAS(&c.key[s], EMPTY, key);
@@ -147,12 +157,11 @@ static __device__ void insert_point(const Cloud &c, int i)
                 there = key;
             }
         }
-        if (there == key) {
-            c.slot[i] = static_cast<int>(s);
-            c.rank[i] = atomicAdd(&c.count[s], 1);
-            return;
-        }
+        if (there == key)
+            return Place{static_cast<int>(s), atomicAdd(&c.count[s], 1)};
     }
+    *c.full = 1;
+    return Place{0, 0};
 }
 
 struct Around { // a lane has one of the 25 cells around
@@ -415,16 +424,35 @@ static __device__ void label_points(const Cloud &c, int slot, int lane)
     }
 }
 
+// HELD: there are as many threads as points. Each keeps what it knows of its own; and the table may
+// prove too small, which the first label says by being 0.
+template <bool HELD>
 static __global__ void __launch_bounds__(BLOCK) cluster(const __grid_constant__ Cloud c)
 {
     const cg::grid_group grid = cg::this_grid();
     const int thread = blockIdx.x * BLOCK + threadIdx.x, threads = gridDim.x * BLOCK;
     const int lane = threadIdx.x % 32, warp = thread / 32, warps = threads / 32;
 
-    for (int i = thread; i < c.points; i += threads)
-        insert_point(c, i);
+    Place own = {0, 0};
+    float x = 0, y = 0;
+    if (!HELD) {
+        for (int i = thread; i < c.points; i += threads) {
+            const Place place = insert_point(c, c.xs[i], c.ys[i], INT_MAX);
+            c.slot[i] = place.slot;
+            c.rank[i] = place.rank;
+        }
+    } else if (thread < c.points) {
+        x = c.xs[thread];
+        y = c.ys[thread];
+        own = insert_point(c, x, y, PROBES);
+    }
     grid.sync();
     const int cells = *c.cell_count;
+    if (HELD && (cells > c.cells_most || *c.full)) {
+        if (thread == 0)
+            c.labels[0] = 0;
+        return;
+    }
     for (int base = warp * 32; base < cells; base += warps * 32) {
         const int own = base + lane, slot = own < cells ? c.cells[own] : -1;
         const int count = slot < 0 ? 0 : c.count[slot];
@@ -442,10 +470,16 @@ static __global__ void __launch_bounds__(BLOCK) cluster(const __grid_constant__ 
             c.start[slot] = from + sum - count;
     }
     grid.sync();
-    for (int i = thread; i < c.points; i += threads) {
-        const int at = c.start[c.slot[i]] + c.rank[i];
-        c.position[at] = make_float2(c.xs[i], c.ys[i]);
-        c.index[at] = i;
+    if (!HELD) {
+        for (int i = thread; i < c.points; i += threads) {
+            const int at = c.start[c.slot[i]] + c.rank[i];
+            c.position[at] = make_float2(c.xs[i], c.ys[i]);
+            c.index[at] = i;
+        }
+    } else if (thread < c.points) {
+        const int at = c.start[own.slot] + own.rank;
+        c.position[at] = make_float2(x, y);
+        c.index[at] = thread;
     }
     grid.sync();
     for (int k = warp; k < cells; k += warps)
@@ -490,11 +524,81 @@ static float largest_square_within(float eps)
     return square;
 }
 
+// Where all lies, from `memory` on. Returns the bytes of all, and of what must be 0, which is
+// first.
+struct Layout {
+    size_t zero, all;
+};
+
+static Layout lay_out(Cloud *c, bool held, char *memory)
+{
+    const size_t n = c->points, table = size_t(1) << c->table_bits, words = (n + 31) / 32;
+    size_t at = 0;
+    auto place = [&](size_t bytes) {
+        char *const from = memory + at;
+        at += (bytes + 15) / 16 * 16;
+        return from;
+    };
+    auto ints = [&](size_t count) { return reinterpret_cast<int *>(place(count * sizeof(int))); };
+    c->key = reinterpret_cast<unsigned long long *>(place(table * sizeof(unsigned long long)));
+    c->count = ints(table);
+    c->seeds = reinterpret_cast<unsigned *>(ints(words));
+    c->cell_count = ints(3);
+    c->placed = c->cell_count + 1;
+    c->full = c->cell_count + 2;
+    const size_t zero = at;
+    float *const coordinates = reinterpret_cast<float *>(place(2 * n * sizeof(float)));
+    c->xs = coordinates;
+    c->ys = coordinates + n;
+    c->start = ints(table);
+    c->parent = ints(table);
+    c->first = ints(table);
+    c->cells = ints(held ? table : n);
+    c->seeds_before = ints(words);
+    c->slot = held ? nullptr : ints(n);
+    c->rank = held ? nullptr : ints(n);
+    c->position = reinterpret_cast<float2 *>(held ? reinterpret_cast<char *>(coordinates)
+                                                  : place(n * sizeof(float2)));
+    c->index = ints(n);
+    c->core = reinterpret_cast<unsigned char *>(place(n));
+    c->labels = ints(n);
+    return Layout{zero, at};
+}
+
+template <bool HELD>
+static void run(const Cloud &cloud, char *memory, size_t zero, const float *xs, const float *ys,
+                int *labels, unsigned blocks)
+{
+    Cloud c = cloud;
+    const size_t n = c.points;
+    CHECK(cudaMemsetAsync(memory, 0, zero));
+    CHECK(
+        cudaMemcpyAsync(const_cast<float *>(c.xs), xs, n * sizeof(float), cudaMemcpyHostToDevice));
+    CHECK(
+        cudaMemcpyAsync(const_cast<float *>(c.ys), ys, n * sizeof(float), cudaMemcpyHostToDevice));
+    void *arguments[] = {&c};
+    CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(cluster<HELD>), dim3(blocks),
+                                      dim3(BLOCK), arguments, 0, nullptr));
+    CHECK(cudaMemcpy(labels, c.labels, n * sizeof(int), cudaMemcpyDeviceToHost));
+}
+
+template <bool HELD> static size_t blocks_for(size_t points)
+{
+    int device, processors, resident;
+    CHECK(cudaGetDevice(&device));
+    CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, cluster<HELD>, BLOCK, 0));
+    const size_t most = static_cast<size_t>(processors) *
+                        (resident < BLOCKS_PER_SM ? resident : BLOCKS_PER_SM),
+                 useful = (points + 7) / 8; // a warp a point
+    return most < useful ? most : useful;
+}
+
 extern "C" void solution_compute(int N, const float *xs, const float *ys, float eps, int minPts,
                                  int *labels)
 {
     const size_t n = N;
-    Cloud c;
+    Cloud c = {};
     c.points = N;
     c.min_pts = minPts;
     c.largest_square = largest_square_within(eps);
@@ -502,68 +606,31 @@ extern "C" void solution_compute(int N, const float *xs, const float *ys, float 
     c.edge = static_cast<double>(eps) * std::sqrt(0.5) * (1 - 1e-5);
     c.per_edge = 1 / c.edge;
     c.reach = static_cast<double>(eps) * (1 + 1e-3);
-    c.table_bits = 6;
-    while ((size_t(1) << c.table_bits) < n + n / 2)
-        c.table_bits++;
-    const size_t table = size_t(1) << c.table_bits, words = (n + 31) / 32;
+    int full_bits = 6; // of a table that holds a cell for each point
+    while ((size_t(1) << full_bits) < n + n / 2)
+        full_bits++;
 
-    // What must be 0 lies together.
+    // The largest table with which all fits the arena, if points are not much more than cells.
     char *memory = nullptr;
-    size_t at = 0;
-    auto place = [&](size_t bytes) {
-        const size_t from = at;
-        at += (bytes + 15) / 16 * 16;
-        return from;
-    };
-    const size_t key = place(table * sizeof(unsigned long long)),
-                 count = place(table * sizeof(int)), seeds = place(words * sizeof(unsigned)),
-                 counters = place(2 * sizeof(int)), zero_end = at, x = place(n * sizeof(float)),
-                 y = place(n * sizeof(float)), start = place(table * sizeof(int)),
-                 parent = place(table * sizeof(int)), first = place(table * sizeof(int)),
-                 cells = place(n * sizeof(int)), before = place(words * sizeof(int)),
-                 slot = place(n * sizeof(int)), rank = place(n * sizeof(int)),
-                 position = place(n * sizeof(float2)), index = place(n * sizeof(int)),
-                 core = place(n), label = place(n * sizeof(int));
-    if (at <= ARENA)
-        CHECK(cudaGetSymbolAddress(reinterpret_cast<void **>(&memory), arena));
-    else
-        CHECK(cudaMalloc(&memory, at));
-    auto ints = [&](size_t from) { return reinterpret_cast<int *>(memory + from); };
-    c.key = reinterpret_cast<unsigned long long *>(memory + key);
-    c.xs = reinterpret_cast<const float *>(memory + x);
-    c.ys = reinterpret_cast<const float *>(memory + y);
-    c.count = ints(count);
-    c.start = ints(start);
-    c.parent = ints(parent);
-    c.first = ints(first);
-    c.cells = ints(cells);
-    c.seeds = reinterpret_cast<unsigned *>(memory + seeds);
-    c.seeds_before = ints(before);
-    c.cell_count = ints(counters);
-    c.placed = ints(counters) + 1;
-    c.slot = ints(slot);
-    c.rank = ints(rank);
-    c.position = reinterpret_cast<float2 *>(memory + position);
-    c.index = ints(index);
-    c.core = reinterpret_cast<unsigned char *>(memory + core);
-    c.labels = ints(label);
-
-    CHECK(cudaMemsetAsync(memory + key, 0xff, table * sizeof(unsigned long long)));
-    CHECK(cudaMemsetAsync(memory + count, 0, zero_end - count));
-    CHECK(cudaMemcpyAsync(memory + x, xs, n * sizeof(float), cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpyAsync(memory + y, ys, n * sizeof(float), cudaMemcpyHostToDevice));
-    int device, processors, resident;
-    CHECK(cudaGetDevice(&device));
-    CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, cluster, BLOCK, 0));
-    const size_t most = static_cast<size_t>(processors) *
-                        (resident < BLOCKS_PER_SM ? resident : BLOCKS_PER_SM),
-                 useful = (n + 7) / 8; // a warp a point
-    void *arguments[] = {&c};
-    CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void *>(cluster),
-                                      dim3(static_cast<unsigned>(most < useful ? most : useful)),
-                                      dim3(BLOCK), arguments, 0, nullptr));
-    CHECK(cudaMemcpy(labels, memory + label, n * sizeof(int), cudaMemcpyDeviceToHost));
-    if (at > ARENA)
+    CHECK(cudaGetSymbolAddress(reinterpret_cast<void **>(&memory), arena));
+    c.table_bits = full_bits;
+    while (c.table_bits > 6 && lay_out(&c, true, memory).all > ARENA)
+        c.table_bits--;
+    const Layout small = lay_out(&c, true, memory);
+    const size_t held_blocks = small.all <= ARENA ? blocks_for<true>(n) : 0;
+    if (held_blocks * BLOCK >= n && (size_t(1) << c.table_bits) >= n / 8) {
+        c.cells_most = c.table_bits == full_bits ? N : 3 << (c.table_bits - 2);
+        run<true>(c, memory, small.zero, xs, ys, labels, static_cast<unsigned>(held_blocks));
+        if (labels[0] != 0)
+            return;
+    }
+    c.table_bits = full_bits;
+    const Layout full = lay_out(&c, false, memory);
+    const bool fits = full.all <= ARENA;
+    if (!fits)
+        CHECK(cudaMalloc(&memory, full.all));
+    lay_out(&c, false, memory);
+    run<false>(c, memory, full.zero, xs, ys, labels, static_cast<unsigned>(blocks_for<false>(n)));
+    if (!fits)
         CHECK(cudaFree(memory));
 }
