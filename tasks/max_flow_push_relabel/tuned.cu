@@ -3,29 +3,29 @@
 // Approach: rows of residual arcs are built on the device (ends counted by atomics, whose results
 // are the places in the rows). Then, until no vertex with excess reaches the sink: heights by a
 // search backwards from the sink, and up to ROUNDS rounds. In a round the lanes that share an
-// active vertex read its row once, push to its lowest residual neighbours (the excess shared out
-// by a prefix sum) and lift it above what is left. Heights may be those of before or after their
-// own lift, as in the lock-free method of Hong and He; whatever they are, only exact heights end
-// the loop. No vertex is given more than it could pass on. Steps are many and short. For small
-// networks one thread-block cluster does all: what changes of its vertices a block keeps in shared
-// memory, where the others reach it, and lists those to be worked on, so that its warps share them
-// evenly. Larger networks, and devices without clusters, keep everything in device memory, with a
-// barrier across a cooperative grid that also tells whether anything was found.
+// active vertex read its row once, push to its lowest residual neighbours (the excess shared out by
+// a prefix sum) and lift it above what is left. Heights may be those of before or after their own
+// lift, as in the lock-free method of Hong and He; whatever they are, only exact heights end the
+// loop. No vertex is given more than it could pass on. Steps are many and short. For small networks
+// one thread-block cluster does all: what changes of its vertices a block keeps in shared memory,
+// where the others reach it, and lists those to be worked on, so that its warps share them evenly;
+// excess has 32 bits where all capacities together allow it. Larger networks, and devices without
+// clusters, keep everything in device memory, with a barrier across a cooperative grid that also
+// tells whether anything was found.
 //
-// What bounds it: latency, 3 to 6 us for each of some 80 to 200 steps: dependent reads, prefix
-// sums and atomics; in the cluster also the rate of remote atomics.
+// What bounds it: latency, 3 to 6 us for each of some 80 to 200 steps: dependent reads, prefix sums
+// and atomics; in the cluster also the rate of remote atomics. At large the allocation too.
 //
 // Tried: the cluster with everything in the L2 cache (a tenth slower at large, three quarters at
-// small); at large the cluster (a quarter slower than the grid; at small a quarter faster);
-// pushing to the two lowest heights in a round (up to a tenth slower); other numbers of rounds
-// between searches (within a tenth).
+// small); at large the cluster (a quarter slower than the grid; at small a quarter faster); in the
+// cluster 64 bits of excess (7 % slower at medium), and also rows of arcs with room for the fullest
+// block, which no longer fit the arena (half as slow again); 16 lanes a vertex in the cluster
+// instead of 32 (8 % slower at small, 14 % at medium); pushing to the two lowest heights in a round
+// (up to a tenth slower); other numbers of rounds between searches (within a tenth).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.27 ms, medium 0.78 ms, large
-// 1.0 ms (49 %, 17 % and 15 % of bytes, 1.1 us for each of a hundred steps and 20 us; naive 1.8,
-// 6.2 and 8.4 ms). An evaluation, which comes to a call with cold caches, takes 0.33 ms at small.
-//
-// These times were taken with an arena of 6 MiB. The rules allow 1 MiB of device variables, so
-// calls that need more now allocate, which takes some 0.1 ms.
+// Measured end to end on an NVIDIA H200 with 16 virtual cores (calls with cold caches, as an
+// evaluation makes them, by bench/variants): small 0.24 ms, medium 0.74 ms, large 1.24 ms. The call
+// floor is 9 % and 4 % of the first two. Naive: 1.8, 6.2 and 8.4 ms.
 #include "transfer.cuh"
 
 #include <algorithm>
@@ -44,42 +44,43 @@ constexpr int GRID_FROM = 10000;      // vertices
 constexpr int WARP_VERTICES = 2;
 constexpr size_t ARENA = 1000 * 1000; // bytes
 
-typedef unsigned long long Amount;
+typedef unsigned long long Word; // two counts of a barrier, or any flow
 
-constexpr Amount TOO_LARGE = ~Amount(0);
+constexpr Word TOO_LARGE = ~Word(0);
 
 // For networks of the usual size: an allocation would cost about as much as the work.
 static __device__ __align__(256) int arena[ARENA / sizeof(int)];
 
 // What a block knows of its vertices, or all that is known of all.
-struct Part {
-    Amount *excess, *out_capacity;
-    int *height;         // the number of vertices: no residual path to the sink
-    int *degree, *first; // row of residual arcs
-    int *list;           // of a block only: vertices to be worked on
+template <typename Amount> struct Part {
+    Amount *excess, *out_capacity; // 32 bits, where no sum of capacities exceeds them, or 64
+    int *height;                   // the number of vertices: no residual path to the sink
+    int *degree, *first;           // row of residual arcs
+    int *list;                     // of a block only: vertices to be worked on
     int *residual;
 };
 
 struct Board {
-    Amount flow;
-    Amount gate[2]; // of the grid's barrier
-    int found[3];   // of a cluster: anything to do? three steps in turn
-    int arcs;       // given to rows so far
+    Word flow;
+    Word gate[2]; // of the grid's barrier
+    int found[3]; // of a cluster: anything to do? three steps in turn
+    int arcs;     // given to rows so far
 };
 
-struct Network {
+template <typename Amount> struct Network {
     int n, m, source, sink;
     int blocks, vertices, residuals; // of the cluster; room of a block
     const int *tails, *heads, *caps;
-    int2 *place; // of an arc in the rows of its two ends
-    int2 *arc;   // head, partner; a stretch of `residuals` a block
-    Part part;   // in device memory
+    int2 *place;       // of an arc in the rows of its two ends
+    int2 *arc;         // head, partner; of a cluster the blocks' rows one behind the other
+    Part<Amount> part; // in device memory
     Board *board;
 };
 
 // Loops, arcs into the source and arcs out of the sink do not matter; those out of the source are
 // turned into excess.
-static __device__ bool matters(const Network &g, int tail, int head, int cap)
+template <typename Amount>
+static __device__ bool matters(const Network<Amount> &g, int tail, int head, int cap)
 {
     return tail != head && head != g.source && tail != g.sink && tail != g.source && cap > 0;
 }
@@ -89,22 +90,23 @@ template <typename T> static __device__ T now(const T *p)
     return *const_cast<const volatile T *>(p);
 }
 
-template <bool CLUSTER>
-static __global__ void __launch_bounds__(THREADS, 1) solve(const __grid_constant__ Network g)
+template <bool CLUSTER, typename Amount>
+static __global__ void __launch_bounds__(THREADS, 1)
+    solve(const __grid_constant__ Network<Amount> g)
 {
-    extern __shared__ Amount shared[];
+    extern __shared__ Word shared[];
     __shared__ Board block_board;
-    __shared__ int list_length[2];
+    __shared__ int list_length[2], arcs_before[CLUSTER_MAX];
     __shared__ bool verdict;
     constexpr int TEAM = CLUSTER ? TEAM_CLUSTER : TEAM_GRID;
     const int lane = threadIdx.x % 32, k = lane % TEAM, team = lane / TEAM;
     const unsigned team_mask = (0xffffffffu >> (32 - TEAM)) << (TEAM * team);
     const int thread = blockIdx.x * THREADS + threadIdx.x, threads = gridDim.x * THREADS;
     const int blocks = CLUSTER ? g.blocks : 1, me = CLUSTER ? blockIdx.x : 0;
-    Part own = g.part;
+    Part<Amount> own = g.part;
     Board *board = g.board;
     if (CLUSTER) {
-        own.excess = shared;
+        own.excess = reinterpret_cast<Amount *>(shared);
         own.out_capacity = own.excess + g.vertices;
         own.height = reinterpret_cast<int *>(own.out_capacity + g.vertices);
         own.degree = own.height + g.vertices;
@@ -113,7 +115,6 @@ static __global__ void __launch_bounds__(THREADS, 1) solve(const __grid_constant
         own.residual = own.list + g.vertices;
         board = &block_board;
     }
-    const int2 *const own_arc = g.arc + static_cast<size_t>(me) * g.residuals;
     unsigned findings_even = 0, findings_odd = 0; // as last seen
     int step = 0;
 
@@ -145,10 +146,10 @@ static __global__ void __launch_bounds__(THREADS, 1) solve(const __grid_constant
         const bool block_found = __syncthreads_or(found);
         if (threadIdx.x == 0) {
             const unsigned arrivals = (now_at / 2 + 1) * gridDim.x;
-            Amount *const gate = &board->gate[now_at % 2];
-            Amount seen;
+            Word *const gate = &board->gate[now_at % 2];
+            Word seen;
             __threadfence();
-            atomicAdd(gate, block_found ? (Amount(1) << 32) + 1 : Amount(1));
+            atomicAdd(gate, block_found ? (Word(1) << 32) + 1 : Word(1));
             do
                 seen = now(gate);
             while (static_cast<unsigned>(seen) < arrivals);
@@ -282,6 +283,20 @@ static __global__ void __launch_bounds__(THREADS, 1) solve(const __grid_constant
             g.board->flow = TOO_LARGE;
         return;
     }
+    if (CLUSTER) { // where each block's rows begin
+        if (threadIdx.x < 32) {
+            const int arcs = lane < blocks ? now(at(&board->arcs, lane << CODE_BITS)) : 0;
+            int sum = arcs;
+            for (int d = 1; d < 32; d *= 2) {
+                const int other = __shfl_up_sync(~0u, sum, d);
+                sum += lane >= d ? other : 0;
+            }
+            if (lane < CLUSTER_MAX)
+                arcs_before[lane] = sum - arcs;
+        }
+        __syncthreads();
+    }
+    const int2 *const own_arc = g.arc + (CLUSTER ? arcs_before[me] : 0);
     for (int i = thread; i < g.m; i += threads) {
         const int tail = g.tails[i], head = g.heads[i], cap = g.caps[i];
         if (matters(g, tail, head, cap)) {
@@ -292,10 +307,8 @@ static __global__ void __launch_bounds__(THREADS, 1) solve(const __grid_constant
                       back = now(at(own.first, head_code)) + place.y;
             const int e_code = tail_block << CODE_BITS | e,
                       back_code = head_block << CODE_BITS | back;
-            g.arc[static_cast<size_t>(tail_block) * g.residuals + e] =
-                make_int2(head_code, back_code);
-            g.arc[static_cast<size_t>(head_block) * g.residuals + back] =
-                make_int2(tail_code, e_code);
+            g.arc[(CLUSTER ? arcs_before[tail_block] : 0) + e] = make_int2(head_code, back_code);
+            g.arc[(CLUSTER ? arcs_before[head_block] : 0) + back] = make_int2(tail_code, e_code);
             *at(own.residual, e_code) = cap;
             *at(own.residual, back_code) = 0;
         }
@@ -388,7 +401,7 @@ static __global__ void __launch_bounds__(THREADS, 1) solve(const __grid_constant
                     }
                 }
                 if (k == 0 && left != held)
-                    atomicAdd(own.excess + u, left - held); // modulo 2^64; more may have come
+                    atomicAdd(own.excess + u, left - held); // modulo; more may have come
                 if (k == 0 && lifted != height)
                     *const_cast<volatile int *>(own.height + u) = lifted;
             });
@@ -405,15 +418,16 @@ static __global__ void __launch_bounds__(THREADS, 1) solve(const __grid_constant
 }
 
 // Launches the cluster with `blocks` blocks, if the device can.
-static bool launch_cluster(Network network, int blocks, size_t shared_bytes)
+template <typename Amount>
+static bool launch_cluster(const Network<Amount> &network, int blocks, size_t shared_bytes)
 {
-    if (blocks > 8 &&
-        cudaFuncSetAttribute(solve<true>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) !=
-            cudaSuccess) {
+    const auto kernel = solve<true, Amount>;
+    if (blocks > 8 && cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed,
+                                           1) != cudaSuccess) {
         (void)cudaGetLastError();
         return false;
     }
-    CHECK(cudaFuncSetAttribute(solve<true>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+    CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared_bytes)));
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeClusterDimension;
@@ -426,17 +440,17 @@ static bool launch_cluster(Network network, int blocks, size_t shared_bytes)
     config.attrs = &attribute;
     config.numAttrs = 1;
     int clusters = 0;
-    if (cudaOccupancyMaxActiveClusters(&clusters, solve<true>, &config) != cudaSuccess ||
-        clusters < 1) {
+    if (cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) != cudaSuccess || clusters < 1) {
         (void)cudaGetLastError();
         return false;
     }
-    CHECK(cudaLaunchKernelEx(&config, solve<true>, network));
+    CHECK(cudaLaunchKernelEx(&config, kernel, network));
     return true;
 }
 
-extern "C" void solution_compute(int num_nodes, int num_arcs, const int *tails, const int *heads,
-                                 const int *caps, int source, int sink, int *max_flow_out)
+template <typename Amount>
+static void solve_with(int num_nodes, int num_arcs, const int *tails, const int *heads,
+                       const int *caps, int source, int sink, int *max_flow_out)
 {
     const size_t n = static_cast<size_t>(num_nodes), m = static_cast<size_t>(num_arcs);
     int device, processors, major, shared_max;
@@ -465,8 +479,7 @@ extern "C" void solution_compute(int num_nodes, int num_arcs, const int *tails, 
     };
     const size_t board_at = place(sizeof(Board)), tails_at = place(m * sizeof(int)),
                  heads_at = place(m * sizeof(int)), caps_at = place(m * sizeof(int)),
-                 place_at = place(m * sizeof(int2)),
-                 arc_at = place(std::max(cluster ? residuals * blocks : 0, 2 * m) * sizeof(int2));
+                 place_at = place(m * sizeof(int2)), arc_at = place(2 * m * sizeof(int2));
     // What is known of the vertices, where the cluster does not do.
     const size_t amounts = 2 * n * sizeof(Amount), places = n * sizeof(int),
                  part_bytes = amounts + 3 * places + 2 * m * sizeof(int);
@@ -480,21 +493,21 @@ extern "C" void solution_compute(int num_nodes, int num_arcs, const int *tails, 
                                   {memory + heads_at, heads, m * sizeof(int)},
                                   {memory + caps_at, caps, m * sizeof(int)}};
     transfer::upload(in, 3);
-    Network network = {num_nodes,
-                       num_arcs,
-                       source,
-                       sink,
-                       blocks,
-                       static_cast<int>(vertices),
-                       static_cast<int>(residuals),
-                       reinterpret_cast<const int *>(memory + tails_at),
-                       reinterpret_cast<const int *>(memory + heads_at),
-                       reinterpret_cast<const int *>(memory + caps_at),
-                       reinterpret_cast<int2 *>(memory + place_at),
-                       reinterpret_cast<int2 *>(memory + arc_at),
-                       {},
-                       reinterpret_cast<Board *>(memory + board_at)};
-    Amount flow = TOO_LARGE;
+    Network<Amount> network = {num_nodes,
+                               num_arcs,
+                               source,
+                               sink,
+                               blocks,
+                               static_cast<int>(vertices),
+                               static_cast<int>(residuals),
+                               reinterpret_cast<const int *>(memory + tails_at),
+                               reinterpret_cast<const int *>(memory + heads_at),
+                               reinterpret_cast<const int *>(memory + caps_at),
+                               reinterpret_cast<int2 *>(memory + place_at),
+                               reinterpret_cast<int2 *>(memory + arc_at),
+                               {},
+                               reinterpret_cast<Board *>(memory + board_at)};
+    Word flow = TOO_LARGE;
     if (cluster && launch_cluster(network, blocks, shared_bytes))
         CHECK(cudaMemcpy(&flow, memory + board_at, sizeof flow, cudaMemcpyDeviceToHost));
     if (flow == TOO_LARGE) {
@@ -504,17 +517,17 @@ extern "C" void solution_compute(int num_nodes, int num_arcs, const int *tails, 
         CHECK(cudaMemsetAsync(part, 0, amounts + places));
         CHECK(cudaMemsetAsync(memory + board_at, 0, sizeof(Board)));
         int *const degree = reinterpret_cast<int *>(part + amounts);
-        network.part = Part{reinterpret_cast<Amount *>(part),
-                            reinterpret_cast<Amount *>(part) + n,
-                            degree + n,
-                            degree,
-                            degree + 2 * n,
-                            nullptr,
-                            degree + 3 * n};
+        network.part = Part<Amount>{reinterpret_cast<Amount *>(part),
+                                    reinterpret_cast<Amount *>(part) + n,
+                                    degree + n,
+                                    degree,
+                                    degree + 2 * n,
+                                    nullptr,
+                                    degree + 3 * n};
         const unsigned grid_blocks = static_cast<unsigned>(
             std::min(n / (THREADS / 32 * WARP_VERTICES) + 1, static_cast<size_t>(processors)));
         void *arguments[] = {&network};
-        CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(solve<false>),
+        CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(solve<false, Amount>),
                                           dim3(grid_blocks), dim3(THREADS), arguments, 0, nullptr));
         CHECK(cudaMemcpy(&flow, memory + board_at, sizeof flow, cudaMemcpyDeviceToHost));
         if (cluster)
@@ -523,4 +536,20 @@ extern "C" void solution_compute(int num_nodes, int num_arcs, const int *tails, 
     if (bytes > ARENA)
         CHECK(cudaFree(memory));
     *max_flow_out = static_cast<int>(flow);
+}
+
+extern "C" void solution_compute(int num_nodes, int num_arcs, const int *tails, const int *heads,
+                                 const int *caps, int source, int sink, int *max_flow_out)
+{
+    // In shared memory 64 bits are added in a loop, once more for each other that adds to the same.
+    Word sum = TOO_LARGE;
+    if (num_nodes < GRID_FROM) {
+        sum = 0;
+        for (int i = 0; i < num_arcs; i++)
+            sum += static_cast<Word>(caps[i]);
+    }
+    if (sum <= UINT_MAX)
+        solve_with<unsigned>(num_nodes, num_arcs, tails, heads, caps, source, sink, max_flow_out);
+    else
+        solve_with<Word>(num_nodes, num_arcs, tails, heads, caps, source, sink, max_flow_out);
 }
