@@ -1,46 +1,47 @@
-// Network revenue management: boxes of states, each a block that stays, passing values on to
-// higher states only.
+// Network revenue management: boxes of states, each a block that stays, passing values on to higher
+// states only.
 //
 // Approach: a value depends on itself and on states with fewer units, one period later. States are
 // cut into boxes along two directions; a block keeps its box for all periods, one thread a state,
-// and waits for lower boxes only. Their values come as words that carry their period, through a
-// ring in the second-level cache, brought a period ahead by threads of their own, and only those
-// that some sale leads to. No barrier of the grid: a chain of waiting boxes is as long as there are
-// boxes along both directions. Outcomes that take the same units are one; what a sale earns does
-// not change with time and is added up once a state and menu; chances are constant operands. The
-// cut of least expected time is chosen. Where no cut fits, or outcomes take units in too many ways:
-// a kernel a period.
+// and waits for lower boxes only. Their values come as words whose last bit tells the turns of a
+// ring apart, in the second-level cache, brought a period ahead by threads of their own, and only
+// those that some sale leads to. The ring is as short as saves an allocation. No barrier of the
+// grid: a chain of waiting boxes is as long as there are boxes along both directions. Outcomes that
+// take the same units are one; what a sale earns does not change with time and is added up once a
+// state and menu; chances are constant operands. The cut of least expected time is chosen. Where no
+// cut fits, or outcomes take units in too many ways: a kernel a period.
 //
 // What bounds it: latency of the block's own chain at small and medium (0.45 and 0.6 us a period),
 // with the multiply-adds at large (0.75 us a period).
 //
 // Tried: strips in the order of the states (a fifth slower at medium, a tenth faster at small);
 // chances in shared memory, with one or two states a thread (no faster at large, slower at medium);
-// longer rings, values brought two periods ahead (no gain).
+// words of value and period, in a ring of 32 periods, which has to be allocated (a third slower at
+// medium, an eighth at large, 6 % faster at small) or in one that fits the arena, half as many
+// periods as with the bit (a third slower at medium and large); values brought two periods ahead
+// (no gain).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.07 to 0.09 ms, medium 0.155
-// ms, large 0.28 to 0.29 ms (37 %, 33 % and 32 % of launch, copy, arithmetic and 0.05 us a period;
-// naive 1.7, 7.3 and 17.9 ms). An evaluation, which comes to a call with cold caches, takes 0.11 ms
-// at small.
-//
-// These times were taken with an arena of 12 MiB. The rules allow 1 MiB of device variables, so
-// calls that need more now allocate, which takes some 0.1 ms.
+// Measured end to end on an NVIDIA H200 with 16 virtual cores (calls with cold caches, as an
+// evaluation makes them, by bench/variants): small 0.077 ms, medium 0.21 ms, large 0.45 ms. The
+// call floor is 28 % and 17 % of the first two. Naive: 1.7, 7.3 and 17.9 ms.
 #include "check.cuh"
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
-using Word = unsigned long long; // a value and, in the upper half, the period that it belongs to
+using Word = unsigned; // a value, whose last bit tells the turns of the ring apart
 
 constexpr int OUTCOMES_MAX = 65, RESOURCES_MAX = 8, MOVES_MAX = 16, MENUS_EACH = 5, CHUNKS = 4;
-constexpr int RING = 32;       // periods that a box may be ahead of those that read it
-constexpr int HALO_EACH = 2;   // of a thread that brings values
-constexpr int WIDTH_MAX = 640; // states of a box
+// Periods that a box may be ahead of those that read it. Fewer than the most, where that saves an
+// allocation; below the least boxes would wait for their readers.
+constexpr int RING_MOST = 32, RING_LEAST = 4;
+constexpr int HALO_EACH = 2;                      // of a thread that brings values
+constexpr int WIDTH_MAX = 640;                    // states of a box
 constexpr double STEP_LEAST = 0.3, HAND_ON = 0.8; // us: of a period, of passing a value on
 
-constexpr int THREADS = 128; // of the fallback
-constexpr size_t ARENA = 1000 * 1000;
+constexpr int THREADS = 128;          // of the fallback
+constexpr size_t ARENA = 1040 * 1000; // bytes
 
 // For all usual sizes: an allocation would cost as much as the rest.
 static __device__ __align__(256) char arena[ARENA];
@@ -61,6 +62,7 @@ struct Cut {
     int row, rows, planes, rows_each, planes_each, row_boxes, plane_boxes, blocks;
     int reach, room, own_threads, threads, halo; // halo: states that a box reads, at most
     int rows_on, planes_on;                      // boxes further on that may read a box
+    int ring;                                    // periods that the ring holds
     size_t shared_bytes;
 };
 
@@ -161,7 +163,11 @@ static __global__ void __launch_bounds__(1024)
                          ? 0
                          : p.periods;
 
+    int slot = 0;  // of this period in the ring
+    Word turn = 1; // the last bit of values of this turn of the ring; it starts with zeros
     for (int t = 1; t <= p.periods; t++) {
+        const int slot_ahead = slot + 1 < cut.ring ? slot + 1 : 0;
+        const Word turn_ahead = slot_ahead > 0 ? turn : turn ^ 1;
         const float *const old = shared + (t - 1) % 2 * room;
         float *const now = shared + t % 2 * room;
         if (is_own) {
@@ -188,8 +194,8 @@ static __global__ void __launch_bounds__(1024)
                 }
             now[mine] = best;
             if (gridDim.x > 1)
-                *reinterpret_cast<volatile Word *>(ring + t % RING * stride + base + mine) =
-                    static_cast<Word>(t) << 32 | __float_as_uint(best);
+                *reinterpret_cast<volatile Word *>(ring + slot * stride + base + mine) =
+                    (__float_as_uint(best) & ~Word(1)) | turn;
             if (t == p.periods)
                 out[base + mine] = best;
         } else {
@@ -198,19 +204,21 @@ static __global__ void __launch_bounds__(1024)
                 if (brought[q] >= 0) {
                     const Word *const bring = ring + base + brought[q];
                     Word word = ahead[q];
-                    ahead[q] = load(bring + (t + 1) % RING * stride);
-                    while (static_cast<int>(word >> 32) != t)
-                        word = load(bring + t % RING * stride);
-                    now[brought[q]] = __uint_as_float(static_cast<unsigned>(word));
+                    ahead[q] = load(bring + slot_ahead * stride);
+                    while ((word & 1) != turn)
+                        word = load(bring + slot * stride);
+                    now[brought[q]] = __uint_as_float(word);
                 }
         }
         if (is_control && gridDim.x > 1) {
             // What was brought in earlier periods may be overwritten now.
             if (me % 32 == 0)
                 *reinterpret_cast<volatile int *>(progress + blockIdx.x) = t - 1;
-            while (read_up_to < t + 1 - RING)
+            while (read_up_to < t + 1 - cut.ring)
                 read_up_to = *reinterpret_cast<volatile int *>(progress + reader);
         }
+        slot = slot_ahead;
+        turn = turn_ahead;
         __syncthreads();
     }
     if (me == 0) // nothing is read any more
@@ -457,7 +465,12 @@ extern "C" void solution_compute(int m, int n, int T, int L, int S, const int *c
         return;
     }
     const size_t progress_bytes = (static_cast<size_t>(cut.blocks) * sizeof(int) + 255) / 256 * 256;
-    const size_t ring_bytes = cut.blocks > 1 ? RING * static_cast<size_t>(S) * sizeof(Word) : 0;
+    const size_t period_bytes = static_cast<size_t>(S) * sizeof(Word),
+                 fit = ARENA > values + progress_bytes
+                           ? (ARENA - values - progress_bytes) / period_bytes
+                           : 0;
+    cut.ring = fit < RING_LEAST || fit > RING_MOST ? RING_MOST : static_cast<int>(fit);
+    const size_t ring_bytes = cut.blocks > 1 ? cut.ring * period_bytes : 0;
     const size_t bytes = values + progress_bytes + ring_bytes;
     char *memory, *allocated = nullptr;
     if (bytes > ARENA)
