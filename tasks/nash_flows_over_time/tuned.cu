@@ -7,28 +7,30 @@
 // that arrive are looked at, in lists. The tree of shortest paths of the last step gives an upper
 // bound of all distances: every node's path is summed by pointer jumping, in a handful of rounds.
 // One look at all roads finds those that offer less, mostly few; what they improve goes through
-// work lists. Roads are numbered by their start, so that those of a node lie together; the road of
-// smallest index is looked up for nodes that have volume to send only. Volumes on the roads lie in
-// lists by step of arrival.
+// work lists, one barrier a round. Roads are numbered by their start, so that those of a node lie
+// together; the road of smallest index is looked up for nodes that have volume to send only.
+// Volumes on the roads lie in lists by step of arrival.
 //
 // What bounds it: the chain of dependent looks into shared memory, some 4000 cycles a step at
-// small, 17000 beyond (pricing a sixth to a third of them, repairing a third to a half), on as many
-// multiprocessors as there are scenarios; nothing else of the device is used. A warp that works
-// alone takes four cycles and more an instruction, so their number counts as much as barriers do.
+// small, 15000 beyond (pricing and repairing more than half of them), on as many multiprocessors as
+// there are scenarios; nothing else of the device is used. A warp that works alone takes four
+// cycles and more an instruction, so their number counts as much as barriers do.
 //
-// Tried: repairing by a single warp without barriers (two thirds slower at medium, where many nodes
-// fall at once); every node takes the best of its roads and the tree is priced again, as in policy
-// iteration, a thread a node (twice as slow at large: a warp waits for its node of most roads); 256
-// threads (a quarter slower). A host thread a scenario is faster than the lists at small only (3
-// ms), and three times slower at medium and large. Distances over the roads that never had a queue
-// in a table, so that a step solves for the few others alone: half the time at large where 22 roads
-// queue, 30 ms, but twice as slow at medium where 395 do, 89 ms, since each that joins costs some
-// 300000 cycles of repairing the table; at small 2.7 ms. Repair by bit masks instead of lists, and
-// pricing only the roots of subtrees that keep their shape: an eighth slower than lists and jumps.
+// Tried: three barriers a round of repair, marks cleared between them, and the roads into a node in
+// global memory (9 % slower at medium, 6 % at large); repairing by a single warp without barriers
+// (two thirds slower at medium, where many nodes fall at once); every node takes the best of its
+// roads and the tree is priced again, as in policy iteration, a thread a node (twice as slow at
+// large: a warp waits for its node of most roads); 256 threads (a quarter slower). A host thread a
+// scenario is faster than the lists at small only (3 ms), and three times slower at medium and
+// large. Distances over the roads that never had a queue in a table, so that a step solves for the
+// few others alone: half the time at large where 22 roads queue, 30 ms, but twice as slow at medium
+// where 395 do, 89 ms, since each that joins costs some 300000 cycles of repairing the table; at
+// small 2.7 ms. Repair by bit masks instead of lists, and pricing only the roots of subtrees that
+// keep their shape: an eighth slower than lists and jumps.
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores: small 2.2 ms (with lists 5.0 on the
-// same day), medium 44 ms, large 64 ms (7 %, 2 % and 2 % of three barriers of a block with
-// exchange, 54 ns each, a step; naive 6.8, 187 and 478 ms).
+// Measured end to end on an NVIDIA H200 with 16 virtual cores (calls with cold caches, as an
+// evaluation makes them, by bench/variants): small 2.2 ms (with lists 5.0), medium 41 ms, large 61
+// ms. The call floor is 1.7 % and 0.2 % of the first two. Naive: 6.8, 187 and 478 ms.
 #include "check.cuh"
 
 #include <cstring>
@@ -36,7 +38,10 @@
 
 constexpr int RING = 32;
 constexpr int UNREACHABLE = 1000000000;
-constexpr int SLOT = 96; // arrivals of a step that shared memory holds; more lie in global memory
+// Arrivals of a step that shared memory holds, as many as there is room for; more lie in global
+// memory.
+constexpr int SLOTS[] = {96, 64, 48, 32};
+constexpr int LOOKS = 4; // roads that a thread looks at together
 
 constexpr int DENSE_ROADS = 512;    // up to here a thread has a road of its own
 constexpr size_t ARENA = 16 * 1024; // bytes
@@ -51,7 +56,7 @@ struct Arrival {
 
 // Roads sorted by start, and among those of a node by their given index.
 struct Network {
-    int n, m;
+    int n, m, slot;
     const Id *ends; // [2 * road]: start and end
     const int *transit;
     const float *capacity;
@@ -71,18 +76,21 @@ struct Shared {      // of a block; sizes in comments
     Id *queued;      // 2 m: roads with a queue
     Id *changed;     // 2 n: nodes whose distance fell; in the place of jump
     unsigned *mark;  // (m + 31) / 32 bits: roads in the next list of queued ones
-    unsigned *fell;  // (n + 31) / 32 bits: nodes in the next list of changed ones
-    Arrival *moving; // RING * SLOT
+    unsigned *fell;  // n: the last turn in whose list of changed nodes a node is
+    Id *in;          // n + 1
+    Id *in_road;     // m
+    Arrival *moving; // RING * slot
     int *count;      // RING
 };
 
-static size_t shared_bytes(int n, int m)
+static size_t shared_bytes(int n, int m, int slot)
 {
     auto words = [](size_t bytes) { return (bytes + 15) / 16 * 16; };
     const size_t nodes = n, roads = m;
     return 3 * words(roads * 4) + 2 * words(nodes * 4) + words(nodes * 2) + 2 * words(nodes * 8) +
            words(nodes * 2) + 2 * words(roads * 2) + words((roads + 31) / 32 * 4) +
-           words((nodes + 31) / 32 * 4) + words(sizeof(Arrival) * RING * SLOT) + words(RING * 4);
+           words(nodes * 4) + words((nodes + 1) * 2) + words(roads * 2) +
+           words(sizeof(Arrival) * RING * slot) + words(RING * 4);
 }
 
 template <typename T> static __device__ T *take(char **at, int count)
@@ -97,43 +105,61 @@ static __device__ int weight_of(int transit, float queue, float capacity)
     return 1000 * transit + static_cast<int>(__fmul_rn(__fdiv_rn(queue, capacity), 1000.0f));
 }
 
+// Whether the offer lowers the node's distance and the node is new in this turn's list.
+static __device__ bool lowers(const Shared &s, int node, int through, unsigned turn)
+{
+    return through < atomicMin(&s.distance[node], through) &&
+           atomicExch(&s.fell[node], turn) != turn;
+}
+
 // Distances that the offers of all roads, or of those into nodes that fell, lower; until none does.
-// Leaves the nodes that fell marked in s.fell and a road for each of them in s.parent.
+// Each turn has a list of nodes that fell, kept in two places by turns; its length is one of three
+// counts, so that a barrier a turn is enough: while one is filled, the one before is read, and the
+// one after it is cleared. Turns are counted through all steps; returns the last one.
 template <int THREADS>
-static __device__ void repair(const Network &net, const Shared &s, int *counts)
+static __device__ unsigned repair(const Network &net, const Shared &s, unsigned turn, int *counts)
 {
     const int tid = threadIdx.x;
-    // counts[0], counts[1]: of the two lists; zero at the beginning
-    for (int e = tid; e < net.m; e += THREADS) {
-        const unsigned ends = s.ends[e];
-        const int tail = ends & 0xffff, through = s.weight[e] + s.distance[ends >> 16];
-        if (through < s.distance[tail] && through < atomicMin(&s.distance[tail], through) &&
-            !(atomicOr(&s.fell[tail / 32], 1u << tail % 32) >> tail % 32 & 1))
-            s.changed[atomicAdd(&counts[0], 1)] = static_cast<Id>(tail);
-    }
-    __syncthreads();
-    for (int now = 0; counts[now] > 0; now ^= 1) {
-        const int count = counts[now];
-        for (int k = tid; k < count; k += THREADS) {
-            const int node = s.changed[now * net.n + k];
-            atomicAnd(&s.fell[node / 32], ~(1u << node % 32));
-        }
-        __syncthreads();
-        // A few lanes a node, over the roads into it.
-        for (int k = tid / 4; k < count; k += THREADS / 4) {
-            const int node = s.changed[now * net.n + k], to = net.in[node + 1];
-            for (int i = net.in[node] + tid % 4; i < to; i += 4) {
-                const int e = net.in_road[i], tail = s.ends[e] & 0xffff,
-                          through = s.weight[e] + s.distance[node];
-                if (through < s.distance[tail] && through < atomicMin(&s.distance[tail], through) &&
-                    !(atomicOr(&s.fell[tail / 32], 1u << tail % 32) >> tail % 32 & 1))
-                    s.changed[(now ^ 1) * net.n + atomicAdd(&counts[now ^ 1], 1)] =
-                        static_cast<Id>(tail);
+    turn++;
+    for (int first = tid; first < net.m; first += LOOKS * THREADS) {
+        int tail[LOOKS], through[LOOKS], known[LOOKS];
+#pragma unroll
+        for (int k = 0; k < LOOKS; k++) {
+            const int e = first + k * THREADS;
+            tail[k] = through[k] = known[k] = 0;
+            if (e < net.m) {
+                const unsigned ends = s.ends[e];
+                tail[k] = ends & 0xffff;
+                through[k] = s.weight[e] + s.distance[ends >> 16];
+                known[k] = s.distance[tail[k]];
             }
         }
-        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < LOOKS; k++)
+            if (through[k] < known[k] && lowers(s, tail[k], through[k], turn))
+                s.changed[turn % 2 * net.n + atomicAdd(&counts[turn % 3], 1)] =
+                    static_cast<Id>(tail[k]);
+    }
+    __syncthreads();
+    for (;; turn++) {
+        const int count = counts[turn % 3];
         if (tid == 0)
-            counts[now] = 0;
+            counts[(turn + 2) % 3] = 0;
+        if (count == 0)
+            return turn;
+        const Id *const list = s.changed + turn % 2 * net.n;
+        Id *const next = s.changed + (turn + 1) % 2 * net.n;
+        int *const next_count = &counts[(turn + 1) % 3];
+        // A few lanes a node, over the roads into it.
+        for (int k = tid / 4; k < count; k += THREADS / 4) {
+            const int node = list[k], to = s.in[node + 1];
+            for (int i = s.in[node] + tid % 4; i < to; i += 4) {
+                const int e = s.in_road[i], tail = s.ends[e] & 0xffff,
+                          through = s.weight[e] + s.distance[node];
+                if (through < s.distance[tail] && lowers(s, tail, through, turn + 1))
+                    next[atomicAdd(next_count, 1)] = static_cast<Id>(tail);
+            }
+        }
         __syncthreads();
     }
 }
@@ -143,8 +169,8 @@ template <int THREADS>
 static __device__ float simulate(const Network &net, int steps, float rate, char *at,
                                  Arrival *overflow)
 {
-    __shared__ int node_count, queued_count[2], fell_count[2];
-    const int tid = threadIdx.x, n = net.n, m = net.m, dest = n - 1;
+    __shared__ int node_count, queued_count[2], fell_count[3];
+    const int tid = threadIdx.x, n = net.n, m = net.m, dest = n - 1, slots = net.slot;
     Shared s;
     s.weight = take<int>(&at, m);
     s.queue = take<float>(&at, m);
@@ -157,29 +183,36 @@ static __device__ float simulate(const Network &net, int steps, float rate, char
     s.queued = take<Id>(&at, 2 * m);
     s.changed = reinterpret_cast<Id *>(s.jump);
     s.mark = take<unsigned>(&at, (m + 31) / 32);
-    s.fell = take<unsigned>(&at, (n + 31) / 32);
-    s.moving = take<Arrival>(&at, RING * SLOT);
+    s.fell = take<unsigned>(&at, n);
+    s.in = take<Id>(&at, n + 1);
+    s.in_road = take<Id>(&at, m);
+    s.moving = take<Arrival>(&at, RING * slots);
     s.count = take<int>(&at, RING);
 
     for (int e = tid; e < m; e += THREADS) {
         s.weight[e] = 1000 * net.transit[e];
         s.queue[e] = 0;
         s.ends[e] = net.ends[2 * e] | static_cast<unsigned>(net.ends[2 * e + 1]) << 16;
+        s.in_road[e] = net.in_road[e];
     }
     for (int i = tid; i < n; i += THREADS) {
         s.waiting[i] = 0;
         s.distance[i] = i == dest ? 0 : UNREACHABLE;
         s.parent[i] = NONE;
+        s.fell[i] = 0;
+        s.in[i] = static_cast<Id>(net.in[i]);
     }
     for (int w = tid; w < (m + 31) / 32; w += THREADS)
         s.mark[w] = 0;
-    for (int w = tid; w < (n + 31) / 32; w += THREADS)
-        s.fell[w] = 0;
     if (tid < RING)
         s.count[tid] = 0;
-    if (tid == 0)
-        node_count = queued_count[0] = queued_count[1] = fell_count[0] = fell_count[1] = 0;
+    if (tid == 0) {
+        node_count = queued_count[0] = queued_count[1] = 0;
+        fell_count[0] = fell_count[1] = fell_count[2] = 0;
+        s.in[n] = static_cast<Id>(m);
+    }
     __syncthreads();
+    unsigned turn = 0;
 
     for (int t = 0; t < steps; t++) {
         const int slot = t % RING, now = t % 2;
@@ -190,8 +223,8 @@ static __device__ float simulate(const Network &net, int steps, float rate, char
             if (k == arrivals)
                 a.node = 0, a.volume = rate;
             else
-                a = k < SLOT ? s.moving[slot * SLOT + k]
-                             : overflow[static_cast<size_t>(slot) * m + k];
+                a = k < slots ? s.moving[slot * slots + k]
+                              : overflow[static_cast<size_t>(slot) * m + k];
             if (a.volume > 0 && atomicAdd(&s.waiting[a.node], a.volume) == 0 && a.node != dest)
                 s.nodes[atomicAdd(&node_count, 1)] = a.node;
         }
@@ -233,7 +266,7 @@ static __device__ float simulate(const Network &net, int steps, float rate, char
                     s.distance[i] = static_cast<int>(s.jump[from * n + i].x);
                 __syncthreads();
             }
-            repair<THREADS>(net, s, fell_count);
+            turn = repair<THREADS>(net, s, turn, fell_count);
             // A road for every node whose road no longer leads along a shortest path.
             for (int i = tid; i < n; i += THREADS) {
                 const int distance = s.distance[i];
@@ -274,8 +307,8 @@ static __device__ float simulate(const Network &net, int steps, float rate, char
             if (enters > 0) {
                 const int then = (t + net.transit[e]) % RING, place = atomicAdd(&s.count[then], 1);
                 const Arrival a = {static_cast<Id>(s.ends[e] >> 16), 0, enters};
-                if (place < SLOT)
-                    s.moving[then * SLOT + place] = a;
+                if (place < slots)
+                    s.moving[then * slots + place] = a;
                 else
                     overflow[static_cast<size_t>(then) * m + place] = a;
                 // Once more, even when empty now: its weight changes.
@@ -484,8 +517,15 @@ extern "C" void solution_compute(int num_nodes, int num_edges, int num_steps, co
 
     int processors;
     CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    const size_t of_block = shared_bytes(num_nodes, num_edges);
-    const bool in_shared = of_block + 64 <= static_cast<size_t>(shared_most);
+    int slot = 0;
+    size_t of_block = 0;
+    bool in_shared = false;
+    for (const int tried : SLOTS)
+        if (!in_shared) {
+            slot = tried;
+            of_block = shared_bytes(num_nodes, num_edges, slot);
+            in_shared = of_block + 64 <= static_cast<size_t>(shared_most);
+        }
     const int blocks = num_requests < 2 * processors ? num_requests : 2 * processors;
     const size_t results_at = place(requests, 4),
                  overflow_at = place(RING * m * blocks, sizeof(Arrival)),
@@ -494,7 +534,7 @@ extern "C" void solution_compute(int num_nodes, int num_edges, int num_steps, co
     CHECK(cudaMalloc(&memory, bytes));
     CHECK(cudaMemcpy(memory, host.data(), host.size(), cudaMemcpyHostToDevice));
     Network net;
-    net.n = num_nodes, net.m = num_edges;
+    net.n = num_nodes, net.m = num_edges, net.slot = slot;
     net.ends = reinterpret_cast<Id *>(memory + ends_at);
     net.transit = reinterpret_cast<int *>(memory + transit_at);
     net.capacity = reinterpret_cast<float *>(memory + capacity_at);
