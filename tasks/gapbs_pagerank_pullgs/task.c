@@ -16,6 +16,7 @@ enum { WEB, DANGLING, LATTICE, TINY };
 #define DAMPING         0.85
 #define ENTRY_TOLERANCE 2e-2
 #define RESIDUAL_MAX    1e-4
+#define LEFT_OUT        1000 /* one vertex in so many may be further off */
 
 static const struct ae_arg args[ARG_COUNT] = {
     [N] = {"n", AE_I32, AE_SCALAR, .meaning = "number of vertices"},
@@ -31,10 +32,12 @@ static const struct ae_arg args[ARG_COUNT] = {
          .rule =
              {AE_PROPERTY, .atol = RESIDUAL_MAX, .rtol = ENTRY_TOLERANCE,
               .reason =
-                  "every score within 2e-2 of the limit (relative, so that small scores count) and "
-                  "a total "
-                  "residual of at most 1e-4: sweeps in any order that stop by the rule reach 5e-3 "
-                  "and 8e-5; stopping a few sweeps early misses the residual"}},
+                  "all scores but one in a thousand within 2e-2 of the limit (relative, so that "
+                  "small scores count) and a total residual of at most 1e-4: sweeps in any order "
+                  "that stop by the rule reach 5e-3 and 8e-5, and leave at most 12 of 32768 "
+                  "further "
+                  "off (small cycles, in one instance of a hundred); stopping a few sweeps early "
+                  "misses the residual"}},
 };
 
 struct edge {
@@ -297,22 +300,24 @@ static bool check(const struct ae_instance *inst, const struct ae_expected *expe
             out->max_abs = fmax(out->max_abs, diff);
             out->max_rel = fmax(out->max_rel, diff / limit[u]);
         }
-        out->max_share =
-            fmax(out->max_share, finite ? diff / (ENTRY_TOLERANCE * limit[u]) : INFINITY);
-        if (finite && diff <= ENTRY_TOLERANCE * limit[u])
+        if (finite && diff <= ENTRY_TOLERANCE * limit[u]) {
+            out->max_share = fmax(out->max_share, diff / (ENTRY_TOLERANCE * limit[u]));
             continue;
+        }
         if (out->wrong++ == 0) {
             out->first = (size_t)u;
             out->got = score;
             out->expected = limit[u];
         }
     }
-    if (out->wrong) {
+    if (out->nan || out->inf || out->wrong > (size_t)n / LEFT_OUT) {
+        out->max_share = INFINITY;
         snprintf(j->text, sizeof j->text,
                  "scores_out: %zu of %d off by more than 2 %% (%zu NaN, %zu infinite)", out->wrong,
                  n, out->nan, out->inf);
         return false;
     }
+    out->wrong = 0;
     double *contribution = malloc((size_t)n * sizeof *contribution), residual = 0;
     if (!contribution) {
         snprintf(j->text, sizeof j->text, "no memory to judge %d scores", n);
@@ -343,7 +348,7 @@ const struct ae_task ae_task_gapbs_pagerank_pullgs = {
     .title = "PageRank by pulling sweeps",
     .domain = AE_GRAPH,
     .lineage = "GAP Benchmark Suite, pr (Beamer, Asanovic, Patterson 2015)",
-    .version = 1,
+    .version = 2,
     .args = args,
     .arg_count = ARG_COUNT,
     .params = {"n", "out_degree", "max_iters"},
