@@ -17,8 +17,9 @@ static const struct ae_arg args[ARG_COUNT] = {
     [RESIDUAL_OUT] =
         {"residual_out", AE_F64, AE_OUT, "5",
          .meaning = "root mean square of the residual, by component",
-         .rule = {AE_CLOSE, 1e-16, 2e-12,
-                  "1e-16 + 2e-12*|r|: another order of summation uses 5 % of it; inputs in float "
+         .rule = {AE_CLOSE, 1e-15, 2e-12,
+                  "1e-15 + 2e-12*|r|: another order of summation uses 5 % of it, and 20 % where a "
+                  "single point's residual almost cancels, from terms near 1; inputs in float "
                   "miss by 1e-10, another order of points by 5e-4, another instance by 5e-3"}},
 };
 
@@ -74,7 +75,7 @@ const struct ae_task ae_task_npb_lu_ssor_structured = {
     .domain = AE_HPC,
     .lineage =
         "NAS Parallel Benchmarks, pseudo-application LU: its sweeps with constant coefficients",
-    .version = 1,
+    .version = 2,
     .args = args,
     .arg_count = ARG_COUNT,
     .params = {"n", "iters", "omega_milli"},
