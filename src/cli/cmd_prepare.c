@@ -64,7 +64,7 @@ int ae_cmd_prepare(const struct ae_command *self, int argc, char **argv)
         if (plan.count == 0)
             printf("everything is cached\n");
         else
-            printf("%zu %s to make, %zu of them with a baseline; by the work models some %.0f s of one core\n",
+            printf("%zu %s to make, %zu of them with a baseline; by a rough guess some %.0f s of one core\n",
                    plan.answers, ae_text_plural((int64_t)plan.answers, "answer", "answers"), plan.baselines,
                    plan.seconds);
         fflush(stdout);

@@ -472,6 +472,16 @@ bool ae_case_cached(struct ae_context *context, const struct ae_case_name *name,
     return true;
 }
 
+int64_t ae_case_baseline_ns(struct ae_context *context, const struct ae_case_name *name)
+{
+    char hash[AE_SHA256_HEX], answer[AE_ANSWER_KEY], base[AE_BASELINE_KEY];
+    struct ae_baseline baseline;
+    if (source_hash(context, name->task, hash, NULL) != AE_OK)
+        return 0;
+    keys_of_case(context, name, hash, answer, base);
+    return ae_baseline_get(context->cache, base, &baseline) ? baseline.ns : 0;
+}
+
 int ae_case_open(struct ae_context *context, const struct ae_case_name *name, bool baseline, struct ae_case *ret,
                  struct ae_error *err)
 {

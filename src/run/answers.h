@@ -44,6 +44,9 @@ void ae_case_release(struct ae_case *cell);
 /* Whether answer and (where asked for) baseline lie in the cache. */
 bool ae_case_cached(struct ae_context *context, const struct ae_case_name *name, bool baseline);
 
+/* The baseline that the cache has of it, made here or imported, in ns; 0: none. */
+int64_t ae_case_baseline_ns(struct ae_context *context, const struct ae_case_name *name);
+
 /* The key of its answer in the cache. */
 int ae_case_key(struct ae_context *context, const struct ae_case_name *name, char *ret, size_t size,
                 struct ae_error *err);

@@ -18,6 +18,7 @@
 struct guess {
     struct ae_case_name name;
     double seconds;
+    bool timed; /* its baseline is missing */
 };
 
 /* What a baseline takes whose reference takes so long: long calls mostly end after two repeats that agree. */
@@ -31,6 +32,17 @@ static int longest_first(const void *a, const void *b)
 {
     const double x = ((const struct guess *)a)->seconds, y = ((const struct guess *)b)->seconds;
     return (x < y) - (x > y);
+}
+
+/* Seconds that the reference took on one of the cases, by a baseline of it; 0: there is none. */
+static double seconds_measured(struct ae_context *context, const struct ae_case_name *names, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const int64_t ns = names[i].kind == AE_TRIAL_TIMED ? ae_case_baseline_ns(context, &names[i]) : 0;
+        if (ns > 0)
+            return (double)ns / AE_SEC;
+    }
+    return 0;
 }
 
 /* Seconds of the reference on an instance of the size, by its work model: rough, and said to be. Makes one to look at. */
@@ -54,7 +66,7 @@ int ae_prepare_plan(struct ae_context *context, const struct ae_task *const *tas
 {
     struct guess *all = NULL;
     size_t count = 0;
-    *ret = (struct ae_prepare_plan){.no_baselines = choice->no_baselines};
+    *ret = (struct ae_prepare_plan){0};
     for (size_t t = 0; t < task_count; t++)
         for (int s = 0; s < AE_SIZE_COUNT; s++) {
             struct ae_case_name names[64];
@@ -76,7 +88,9 @@ int ae_prepare_plan(struct ae_context *context, const struct ae_task *const *tas
                 if (ae_case_cached(context, &names[i], baseline))
                     continue;
                 if (seconds < 0) {
+                    const double measured = seconds_measured(context, names, n);
                     guess_size(tasks[t], size, &seconds, &bytes);
+                    seconds = measured > 0 ? measured : seconds;
                     ret->largest = bytes > ret->largest ? bytes : ret->largest;
                 }
                 struct guess *more = realloc(all, (count + 1) * sizeof *more);
@@ -85,20 +99,23 @@ int ae_prepare_plan(struct ae_context *context, const struct ae_task *const *tas
                     return ae_error_set(err, AE_E_NOMEM, "no memory to plan");
                 }
                 all = more;
-                all[count++] = (struct guess){names[i], seconds};
+                const bool missing = baseline && ae_case_baseline_ns(context, &names[i]) == 0;
+                all[count++] = (struct guess){names[i], seconds, missing};
                 ret->answers++;
-                ret->baselines += baseline;
-                ret->seconds += baseline ? baseline_seconds(seconds) : seconds;
+                ret->baselines += missing;
+                ret->seconds += missing ? baseline_seconds(seconds) : seconds;
             }
         }
     if (count > 1)
         qsort(all, count, sizeof *all, longest_first);
     ret->cases = calloc(count + 1, sizeof *ret->cases);
     ret->guesses = calloc(count + 1, sizeof *ret->guesses);
-    const bool fine = ret->cases && ret->guesses;
+    ret->timed = calloc(count + 1, sizeof *ret->timed);
+    const bool fine = ret->cases && ret->guesses && ret->timed;
     for (size_t i = 0; fine && i < count; i++) {
         ret->cases[i] = all[i].name;
         ret->guesses[i] = all[i].seconds;
+        ret->timed[i] = all[i].timed;
     }
     ret->count = count;
     free(all);
@@ -109,6 +126,7 @@ void ae_prepare_plan_release(struct ae_prepare_plan *plan)
 {
     free(plan->cases);
     free(plan->guesses);
+    free(plan->timed);
     *plan = (struct ae_prepare_plan){0};
 }
 
@@ -130,11 +148,6 @@ static void pace_text(const struct pace *p, const char *what, char text[PACE_TEX
     if (p->made > 0 && p->made < p->count && p->made_guess > 0 && elapsed >= 1 && n < PACE_TEXT)
         (void)snprintf(text + n, (size_t)(PACE_TEXT - n), ", some %.0f s left",
                        ceil(elapsed * (p->guessed - p->made_guess) / p->made_guess));
-}
-
-static bool has_baseline(const struct ae_prepare_plan *plan, size_t i)
-{
-    return plan->cases[i].kind == AE_TRIAL_TIMED && !plan->no_baselines;
 }
 
 /* Cases that are made on all cores. */
@@ -260,7 +273,7 @@ int ae_prepare_run(struct ae_context *context, const struct ae_prepare_plan *pla
         return ae_error_set(err, AE_E_NOMEM, "no memory to prepare");
     for (size_t i = 0; i < plan->count; i++) {
         /* The baseline's first repeat brings the answer along. */
-        if (!has_baseline(plan, i))
+        if (!plan->timed[i])
             turn[answers++] = i;
         if (plan->cases[i].kind == AE_TRIAL_TIMED && plan->cases[i].number == AE_TWIN_SIBLING)
             twins[twin_count++] = i;
@@ -273,13 +286,13 @@ int ae_prepare_run(struct ae_context *context, const struct ae_prepare_plan *pla
     /* Baselines are timed alone. */
     struct pace pace = {.start = ae_now_ns()};
     for (size_t i = 0; i < plan->count; i++) {
-        pace.count += has_baseline(plan, i);
-        pace.guessed += has_baseline(plan, i) ? baseline_seconds(plan->guesses[i]) : 0;
+        pace.count += plan->timed[i];
+        pace.guessed += plan->timed[i] ? baseline_seconds(plan->guesses[i]) : 0;
     }
     for (size_t i = 0; i < plan->count && !*stop; i++) {
         struct ae_case made;
         struct ae_error problem = {0};
-        if (!has_baseline(plan, i))
+        if (!plan->timed[i])
             continue;
         char text[PACE_TEXT];
         pace_text(&pace, "baselines", text);

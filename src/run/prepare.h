@@ -6,11 +6,11 @@
 
 struct ae_prepare_plan {
     struct ae_case_name *cases; /* what is missing, longest expected first */
-    double *guesses;            /* seconds of the reference on each, by the work models */
+    double *guesses;            /* seconds of the reference on each: as on another of the size, else by the work models */
+    bool *timed;                /* its baseline is missing */
     size_t count;
     size_t answers, baselines;  /* of which */
-    bool no_baselines;
-    double seconds;             /* what it will take, by the work models: a rough guess */
+    double seconds;             /* what it will take, by these guesses */
     uint64_t largest;           /* bytes of the largest instance */
 };
 
