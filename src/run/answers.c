@@ -464,12 +464,8 @@ bool ae_case_cached(struct ae_context *context, const struct ae_case_name *name,
     if (ae_cache_get(context->cache, "expected", answer, &entry, NULL) != AE_OK)
         return false;
     ae_cache_entry_release(&entry);
-    if (!baseline)
-        return true;
-    if (ae_cache_get(context->cache, "baseline", base, &entry, NULL) != AE_OK)
-        return false;
-    ae_cache_entry_release(&entry);
-    return true;
+    struct ae_baseline known;
+    return !baseline || ae_baseline_get(context->cache, base, &known);
 }
 
 int64_t ae_case_baseline_ns(struct ae_context *context, const struct ae_case_name *name)

@@ -44,7 +44,7 @@ struct ae_evaluation {
     int top_mhz;         /* of the device, after a call */
     size_t buffer_bytes; /* of the running worker */
     int group;
-    int64_t spent_ns;    /* in trials of this submission; making references does not count */
+    int64_t spent_ns;    /* in trials of this submission, cases opened meanwhile included; making references does not count */
     bool over;           /* a verdict other than a wrong answer has been reached */
     struct ae_case_name failed; /* the first instance with a wrong answer */
     struct ae_case_name last;   /* the case before, in the same process; task NULL: none */

@@ -29,7 +29,7 @@ struct ae_trial_request {
     void *around_data;
     ae_settled_fn *settled;             /* may be NULL; never called without a device */
     void *settled_data;
-    ae_meanwhile_fn *meanwhile;         /* may be NULL; called where the trial would sleep, before the inputs arrive */
+    ae_meanwhile_fn *meanwhile;         /* may be NULL; called where the trial would sleep: before and after the call */
     void *meanwhile_data;
     struct ae_expected *ret_outputs;    /* may be NULL; outputs as the submission left them, released by the caller */
 };

@@ -244,7 +244,8 @@ static int64_t bytes_of(const char *line, const char *key)
 /* One pass over the mappings, which costs the most of all looks. Private memory is what they say: the sum in the status
  * of a process lags behind by what each processor has not yet handed in, from Linux 6.2 to 6.15. To that comes what the
  * status does not count: shared mappings but those that we gave it (and the driver's, which no program fills), and huge
- * pages. */
+ * pages. Of shared memory without a file the whole size: it keeps its contents when its pages are taken out of the tables,
+ * and another mapping of it shows none. */
 static void look_at_mappings(pid_t pid, struct ae_watch_holdings *held)
 {
     char path[64], line[4096 + 128], buffer[16384];
@@ -262,8 +263,8 @@ static void look_at_mappings(pid_t pid, struct ae_watch_holdings *held)
             const char *rights = strchr(line, ' ');
             any = true;
             private = !rights || strlen(rights) < 5 || rights[4] != 's';
-            shared = !private && !strstr(line, " /memfd:acceleval-") && !strstr(line, " /dev/nvidia");
             common = !private && strstr(line, " /dev/zero");
+            shared = !private && !common && !strstr(line, " /memfd:acceleval-") && !strstr(line, " /dev/nvidia");
             object |= strstr(line, " /memfd:submission") != NULL;
         } else if ((bytes = bytes_of(line, "Anonymous:")) >= 0) {
             own += bytes;
@@ -275,7 +276,7 @@ static void look_at_mappings(pid_t pid, struct ae_watch_holdings *held)
         } else if ((bytes = bytes_of(line, "Private_Hugetlb:")) >= 0 ||
                    (bytes = bytes_of(line, "Shared_Hugetlb:")) >= 0) {
             others += bytes;
-        } else if (common && (bytes = bytes_of(line, "Pss:")) >= 0) {
+        } else if (common && (bytes = bytes_of(line, "Size:")) >= 0) {
             pages += bytes;
         }
     }
@@ -284,7 +285,7 @@ static void look_at_mappings(pid_t pid, struct ae_watch_holdings *held)
         return;
     held->anonymous = own;
     held->common = pages;
-    held->resident = own + others;
+    held->resident = own + others + pages;
     held->object = object;
 }
 

@@ -14,7 +14,7 @@ struct ae_watch_holdings {
      * us, and what its descriptors can hold (a pipe has 64 KiB). */
     int64_t resident;
     int64_t anonymous; /* of these, private memory: no program can have it counted that has not filled it */
-    int64_t common;    /* and memory that is shared with nobody, each page once; 0 where it is not known */
+    int64_t common;    /* and memory that is shared with nobody, all that is mapped; 0 where it is not known */
     int64_t locked;   /* locked or pinned memory, bytes */
     int files;        /* open descriptors */
     int object;       /* the object that was loaded is mapped: 1, or not: 0 */
