@@ -1,11 +1,11 @@
-/* Versions of a device program against each other, on a practice instance: for choosing between them, not for results.
+/* Versions of a device program against each other, on an instance of seed 7: for choosing between them, not for results.
  * No audit, no sandbox, one process: `acceleval eval` judges what is chosen.
  *     variants TASK SIZE SECONDS OBJECT...
  * OBJECT: a shared object with solution_compute, made by
  *     nvcc -O3 -std=c++17 -arch=native -shared -Itasks/common -Xcompiler -fPIC,-fopenmp,-fno-gnu-unique FILE.cu -o OBJECT
  * The first is the one that the others are held against, its answer is taken for right. They are called in turn, until
  * SECONDS are spent or 41 rounds are done, each call on inputs that were written anew, with the device's cache flushed
- * and the device awake, as in an evaluation. One JSON object a variant. */
+ * and the device awake, as in an evaluation. One JSON object a variant. Exit status 77: there is no device. */
 #include "judge/judge.h"
 #include "stats/stats.h"
 
@@ -107,13 +107,17 @@ int main(int argc, char **argv)
     struct ae_instance inst;
     struct ae_expected expected, answer;
     struct ae_error err = {0};
+    char *end_of_seconds = NULL;
     const struct ae_task *task = argc > 1 ? ae_task_find(argv[1], &err) : NULL;
+    const double seconds = argc > 3 ? strtod(argv[3], &end_of_seconds) : 0;
     int size = AE_SIZE_COUNT;
     const int count = argc - 4;
     if (argc > 2)
         for (size = AE_SMALL; size < AE_SIZE_COUNT && strcmp(argv[2], ae_size_name((enum ae_size)size)) != 0; size++)
             ;
-    if (!task || size == AE_SIZE_COUNT || count < 1 || count > VARIANTS) {
+    if (!task || size == AE_SIZE_COUNT || count < 1 || count > VARIANTS || *end_of_seconds || !(seconds >= 0)) {
+        if (argc > 1 && !task)
+            fprintf(stderr, "variants: %s\n", err.text);
         fprintf(stderr, "usage: variants TASK small|medium|large SECONDS OBJECT... (at most %d)\n", VARIANTS);
         return 2;
     }
@@ -139,7 +143,7 @@ int main(int argc, char **argv)
     (void)call(&variants[0], &inst, master, &expected);
     if (task->make_aux && task->make_aux(&inst, &expected, &err) != AE_OK)
         fprintf(stderr, "variants: %s: %s\n", task->id, err.text);
-    const double end = now_s() + atof(argv[3]);
+    const double end = now_s() + seconds;
     int rounds = 0;
     for (int round = -1; round < ROUNDS && (round < 3 || now_s() < end); round++) {
         for (int i = 0; i < count; i++) {

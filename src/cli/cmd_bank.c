@@ -129,6 +129,9 @@ static int import_from(const char *path, struct ae_error *err)
         printf("%zu %s and %zu %s of expected outputs taken over, %zu passed over\n", counts.baselines,
                ae_text_plural((int64_t)counts.baselines, "baseline", "baselines"), counts.digests,
                ae_text_plural((int64_t)counts.digests, "digest", "digests"), counts.other);
+        if (counts.other_bank)
+            printf("%zu of these are of another bank than the one in use (ACCELEVAL_BANK names its folder)\n",
+                   counts.other_bank);
         if (counts.machine_differs)
             printf("no baselines: they were measured on another processor or with another compiler\n");
         else if (percent > 100 * AE_CALIBRATION_SHARE || percent < -100 * AE_CALIBRATION_SHARE)

@@ -234,10 +234,15 @@ struct import {
 };
 
 /* Is it for what this program and bank would make? */
+/* Counted as passed over where it is not. */
 static bool is_ours(const struct import *in, const struct ae_answer_place *place)
 {
     const struct ae_task *task = ae_task_named(place->task);
-    return task && task->version == place->version && strcmp(place->bank, in->bank) == 0;
+    const bool other_bank = strcmp(place->bank, in->bank) != 0;
+    const bool ours = task && task->version == place->version && !other_bank;
+    in->counts->other += !ours;
+    in->counts->other_bank += other_bank;
+    return ours;
 }
 
 /* One pass over a list: checks every record, and stores them where store is set. */
@@ -257,8 +262,9 @@ static int read_baselines(struct import *in, bool store, struct ae_error *err)
             return malformed(err, "baselines", i, "does not say where it was measured");
         if (!store)
             continue;
-        if (in->counts->machine_differs || fabs(in->counts->calibration_ratio - 1) > AE_CALIBRATION_SHARE ||
-            !is_ours(in, &place)) {
+        if (!is_ours(in, &place))
+            continue;
+        if (in->counts->machine_differs || fabs(in->counts->calibration_ratio - 1) > AE_CALIBRATION_SHARE) {
             in->counts->other++;
             continue;
         }
@@ -289,10 +295,8 @@ static int read_digests(struct import *in, bool store, struct ae_error *err)
             return malformed(err, "digests", i, "has no digest");
         if (!store)
             continue;
-        if (!is_ours(in, &place)) {
-            in->counts->other++;
+        if (!is_ours(in, &place))
             continue;
-        }
         ae_answer_key(&place, answer);
         const struct iovec piece = {digest, sizeof digest - 1};
         const int rc = ae_cache_put(in->context->cache, "digest", answer, &piece, 1, err);

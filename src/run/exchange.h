@@ -16,6 +16,7 @@
 struct ae_exchange_counts {
     size_t baselines, digests;
     size_t other;             /* records of another bank, task version, reference or machine */
+    size_t other_bank;        /* of those, of another bank than is in use */
     bool machine_differs;     /* key of machine and compiler */
     double calibration_ratio; /* theirs / ours; import only */
 };

@@ -22,9 +22,10 @@
 // barriers (equal at small, a fourteenth less at medium, half as much again where hardly a leg
 // joins another); legs with the launch instead of a copy (no difference).
 //
-// Measured end to end on an NVIDIA H200 with 16 virtual cores, medians: 0.092, 0.119 and 0.254 ms
-// (with an allocation, on the same day, 0.36, 0.38 and 0.40 ms; naive, on a quicker day, 0.57, 1.2
-// and 7.5 ms). The floor is a launch and two small copies, 0.02 ms, which is 23, 17 and 8 % of
+// Measured end to end on an NVIDIA H200 with 16 virtual cores, medians of calls one behind the
+// other: 0.092, 0.119 and 0.254 ms (an evaluation with cold caches takes 0.376 ms at large; with
+// an allocation, on the same day as the first, 0.36, 0.38 and 0.40 ms; naive, on a quicker day,
+// 0.57, 1.2 and 7.5 ms). The floor is a launch and two small copies, 0.02 ms, which is 23, 17 and 8 % of
 // these. A core alone is as quick at small: the single-thread reference takes 0.1 ms, the legs
 // depend on each other, and one core has chosen them all before a launch and two copies are done.
 #include "check.cuh"

@@ -24,7 +24,8 @@
 //
 // Measured end to end on an NVIDIA H200 with 16 virtual cores (calls with cold caches, as an
 // evaluation makes them, by bench/variants): small 0.23 ms, medium 0.48 ms, large 1.6 ms (1.5 to
-// 2.8). The call floor is 34 % and 29 % of the first two. Naive: 202 and 250 ms.
+// 2.8). The call floor is 34 % and 29 % of the first two. Naive: 202 and 250 ms at small and
+// medium.
 #include "transfer.cuh"
 
 constexpr int HOST_THREADS = 4;

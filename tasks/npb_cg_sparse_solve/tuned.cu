@@ -18,11 +18,12 @@
 // instead of 512 (18 and 13 % slower at medium, 28 and 19 % at large).
 //
 // Measured end to end on an NVIDIA H200 with 16 virtual cores: small 0.71 ms, medium 4.8 ms, large
-// 15 ms (7 %, 25 % and 32 % of what the bus needs; on quicker days 0.34, 4.2 and 12.4 ms;
-// naive 2.9, 12 to 15 and 42 to 51 ms). At small the grid-wide kernel took 0.76 ms on the same day.
+// 15 ms (7 %, 25 % and 32 % of what the bus needs; on quicker days 4.2 and 12.4 ms at medium and
+// large; naive 2.9, 12 to 15 and 42 to 51 ms). At small the grid-wide kernel took 0.76 ms on the
+// same day.
 // The CPU program parallel wins there, with 0.70 ms on 15 cores: the matrix has to cross the bus,
-// and lies in the caches of the host. (The 0.34 ms were taken with the matrix in a device variable
-// of 2.5 MiB. The rules allow 1 MiB, so it is allocated now, which takes some 0.1 ms.)
+// and lies in the caches of the host. (With the matrix in a device variable of 2.5 MiB, which is
+// more than the rules allow, small took 0.34 ms.)
 #include "transfer.cuh"
 
 #include <algorithm>
