@@ -34,9 +34,9 @@ static const struct ae_arg args[ARG_COUNT] = {
               .reason =
                   "all scores but one in a thousand within 2e-2 of the limit (relative, so that "
                   "small scores count) and a total residual of at most 1e-4: sweeps in any order "
-                  "that stop by the rule reach 5e-3 and 8e-5, and leave at most 12 of 32768 "
-                  "further "
-                  "off (small cycles, in one instance of a hundred); stopping a few sweeps early "
+                  "that stop by the rule reach 1e-2 and 8e-5; in one instance of thirty of the "
+                  "family dangling they leave up to 12 scores of 32768 further off, in small "
+                  "cycles, the reference in one of fifty; stopping a few sweeps early "
                   "misses the residual"}},
 };
 
