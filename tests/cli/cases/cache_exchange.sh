@@ -11,3 +11,7 @@ acceleval cache import
 acceleval eval --entrant parallel --task smith_waterman --quick >said 2>errors || cat said errors
 acceleval report --format json >report.json
 grep -c 'The reference was timed on' report.json
+# What it shows it knows by name.
+acceleval cache show | awk 'NR > 1 {print $1}' | while read -r kind; do
+    acceleval cache show --kind "$kind" >/dev/null || echo "$kind is refused"
+done
